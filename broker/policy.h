@@ -1,0 +1,115 @@
+#ifndef POLICY_H
+#define POLICY_H
+
+/*
+ * The policy: what may be approved at all.  Pure: bytes in, verdicts out; no file is opened here.
+ * Version 1 is the first system's file; version 2 has the sections of agent-safe-policy(5).
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "limits.h"
+
+struct policy; /* a loaded policy; policy_free() */
+
+struct policy_error {
+	char text[512]; /* "line 3, column 7: unknown key in rules[0]"; never quotes a value */
+};
+
+/* directory: of the policy file, absolute; relative roots and programs start there.  NULL with *error. */
+struct policy *policy_load(const char *bytes, size_t length, const char *directory, struct policy_error *error);
+void policy_free(struct policy *policy);
+
+struct policy_root {
+	const char *path; /* absolute, lexically clean; as written but for the directory */
+	uint64_t flags;   /* enum root_flag of boot.h */
+};
+
+const uint8_t *policy_digest(const struct policy *policy); /* SHA-256 of the bytes, 32 */
+int policy_version(const struct policy *policy);           /* 1 or 2 */
+size_t policy_rule_count(const struct policy *policy);
+size_t policy_root_count(const struct policy *policy);
+struct policy_root policy_root_at(const struct policy *policy, size_t index);
+unsigned policy_slots(const struct policy *policy);
+const char *policy_profile_floor(const struct policy *policy);
+const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
+uint64_t policy_max_timeout_seconds(const struct policy *policy);
+uint64_t policy_keep_bytes(const struct policy *policy);     /* version 1: max_output_chars */
+uint64_t policy_approval_seconds(const struct policy *policy); /* how long an approval holds */
+
+/* May this variable come from a caller?  Never PATH HOME TMPDIR USER SHELL, never LD_* and other loader names. */
+bool policy_allows_environment(const struct policy *policy, const char *name);
+size_t policy_environment_count(const struct policy *policy); /* names of the allow-list */
+const char *policy_environment_at(const struct policy *policy, size_t index);
+/* Fixed "NAME=value" texts that every job gets (PATH, HOME=/tmp, ... and the policy's `environment`). */
+size_t policy_fixed_count(const struct policy *policy);
+const char *policy_fixed_at(const struct policy *policy, size_t index);
+
+/* What the rules call their programs, when it could match a command of this name: what the executor must resolve. */
+size_t policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity);
+
+struct policy_limits {
+	uint64_t grace_ms, keep_bytes, output_bytes, file_bytes, cpu_seconds, open_files, processes,
+	    memory_bytes, tmp_bytes; /* as PLAN_* in plan.h; 0: no limit where that says so */
+};
+
+/* One program as the executor resolved it; named[0] == 0: not there. */
+struct policy_program {
+	char named[LIMIT_PATH];
+	char target[LIMIT_PATH];
+};
+
+struct policy_request {
+	const char *const *argv; /* any bytes but NUL */
+	size_t argc;
+	const char *cwd;         /* canonical */
+	uint64_t timeout_seconds;
+	bool program_known;      /* false: program_unavailable; program is empty */
+	struct policy_program program;
+	const struct policy_program *rule_programs; /* what policy_programs() named, resolved, same order */
+	size_t rule_program_count;
+	const char *const *environment; /* "NAME=value" from the caller */
+	size_t environment_count;
+};
+
+enum verdict {
+	VERDICT_ALLOWED = 0,
+	VERDICT_NO_POLICY,      /* none loaded */
+	VERDICT_NO_PROGRAM,     /* program_unavailable */
+	VERDICT_TIMEOUT,        /* longer than the policy allows */
+	VERDICT_NO_RULE,        /* deny by default */
+	VERDICT_DENIED_RULE,    /* a deny rule matched */
+	VERDICT_ARGUMENT,       /* a denied argument */
+	VERDICT_WORKDIR,        /* outside every root */
+	VERDICT_ENVIRONMENT,    /* a variable that is not allowed */
+	VERDICT_COUNT
+};
+
+#define POLICY_FAILED_MOST 32
+
+struct policy_answer {
+	enum verdict verdict;
+	int rule;                     /* index of the matching rule, -1: none */
+	int root;                     /* index of the root, -1: none */
+	char reason[512];             /* one sentence for a person */
+	char profile[LIMIT_PROFILE];  /* when allowed */
+	struct policy_limits limits;  /* when allowed */
+	size_t failed_count;          /* why rules that could have matched did not */
+	struct { int rule; char text[200]; } failed[POLICY_FAILED_MOST];
+};
+
+/* answer is filled whole. policy may be NULL. */
+void policy_decide(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer);
+
+/* The matching rule as JSON members of an assessment: {"program":..,"args_prefix":[..]}; struct json of json.h. */
+struct json;
+struct json *policy_rule_json(const struct policy *policy, int rule);
+
+/* Lints: one text each, for check-policy.  Returns how many there are; fills up to capacity (malloc()ed texts). */
+size_t policy_lint(const struct policy *policy, char **texts, size_t capacity);
+
+/* What may be proposed, for policy.summary and the MCP tool. */
+struct json *policy_summary(const struct policy *policy);
+
+#endif

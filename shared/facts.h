@@ -1,0 +1,38 @@
+#ifndef FACTS_H
+#define FACTS_H
+
+/*
+ * What the executor tells the auditor (INTENT_DECLARE, FACT_APPEND), as fields.  The auditor
+ * composes the JSON of d from them (auditor/compose.c); the executor never writes JSON.
+ *
+ *   INTENT_DECLARE  all FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_*, FACT_PROFILE
+ *   FACT_STARTED    FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256
+ *   FACT_REFUSED    FACT_STAGE, FACT_ERROR
+ *   FACT_SIGNAL     FACT_SIGNAL_NUMBER
+ *   FACT_ENDED      FACT_END
+ *   FACT_LOST       FACT_DETAIL
+ */
+#define FACTS_MAGIC "ASFACT01"
+
+enum fact_tag {
+	FACT_ARG = 1,         /* many: argv elements */
+	FACT_CWD,             /* text */
+	FACT_ENV_SHA256,      /* 32 bytes: over the PLAN_ENV values, each with a NUL after it */
+	FACT_UID,             /* u64: the job's uid */
+	FACT_PROGRAM_TARGET,  /* text */
+	FACT_PROGRAM_DEV,     /* u64 */
+	FACT_PROGRAM_INO,     /* u64 */
+	FACT_PROGRAM_SHA256,  /* 32 bytes */
+	FACT_PROFILE,         /* text */
+	FACT_TIME_US,         /* u64: CLOCK_REALTIME */
+	FACT_LAYERS,          /* u64: enum layer */
+	FACT_LANDLOCK_ABI,    /* u64 */
+	FACT_FILTER_SHA256,   /* 32 bytes: the loaded seccomp program */
+	FACT_STAGE,           /* u64: enum stage */
+	FACT_ERROR,           /* u64: errno */
+	FACT_SIGNAL_NUMBER,   /* u64 */
+	FACT_END,             /* struct run_end */
+	FACT_DETAIL,          /* text: what is known */
+};
+
+#endif

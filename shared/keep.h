@@ -1,0 +1,48 @@
+#ifndef KEEP_H
+#define KEEP_H
+
+/*
+ * What the executor hands to a job's keeper: descriptors at fixed places and, at KEEPER_ORDERS_FD,
+ * a sealed memfd of fields.  A place that does not apply holds /dev/null.
+ */
+#include "run.h"
+
+enum {
+	KEEPER_ORDERS_FD = 3,
+	KEEPER_EXECUTOR_FD = 4,      /* SEQPACKET; its end is not the job's end */
+	KEEPER_INIT_FD = 5,          /* SEQPACKET to pid 1 of the job; init ends when it closes */
+	KEEPER_OUT_FD = 6,           /* read end of the job's standard output */
+	KEEPER_ERR_FD = 7,
+	KEEPER_FOLDER_FD = 8,        /* the run folder, O_RDONLY|O_DIRECTORY; the keeper may create files in it */
+	KEEPER_INIT_PIDFD = 9,
+	KEEPER_CGROUP_KILL_FD = 10,  /* cgroup.kill, O_WRONLY */
+	KEEPER_CGROUP_EVENTS_FD = 11, /* cgroup.events, O_RDONLY */
+	KEEPER_MEMORY_EVENTS_FD = 12, /* memory.events, O_RDONLY */
+	KEEPER_MEMORY_PEAK_FD = 13,   /* memory.peak, O_RDONLY */
+	KEEPER_FD_COUNT
+};
+
+#define KEEP_MAGIC "ASKEEP01"
+
+enum keep_tag {
+	KEEP_RUN = 1,        /* struct run_name */
+	KEEP_DIGEST,         /* 32 bytes: the plan's */
+	KEEP_TIMEOUT_MS,     /* u64 each */
+	KEEP_GRACE_MS,
+	KEEP_KEEP_BYTES,     /* of each stream, head and tail together */
+	KEEP_OUTPUT_BYTES,   /* both streams; 0: no limit */
+	KEEP_EXECUTOR_UID,   /* who may connect to keeper.sock */
+	KEEP_INIT_PID,
+	KEEP_TAG_END
+};
+
+/* Files in a run folder, all 0640, made with O_EXCL|O_NOFOLLOW. */
+#define KEEP_RESULT "result"       /* struct run_result; appears by rename from result.new */
+#define KEEP_OUT "out"             /* kept output, masked; head then tail (stream_end.head_bytes) */
+#define KEEP_ERR "err"
+#define KEEP_LOCK "lock"           /* flock()ed by the living keeper */
+#define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
+#define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */
+#define KEEP_RECORDED "recorded"   /* made by the executor: told to the auditor */
+
+#endif

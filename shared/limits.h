@@ -1,0 +1,41 @@
+#ifndef LIMITS_H
+#define LIMITS_H
+
+/* Every size, count and time that bounds something, with its reason. */
+
+#define LIMIT_PATH 4096            /* PATH_MAX of Linux, with the NUL */
+#define LIMIT_ORIGIN 512           /* host/ID; an ID is at most 200 bytes */
+#define LIMIT_PROFILE 16           /* "default", "strict", ... */
+#define LIMIT_SLOTS 64             /* jobs that run at once; 16 unless the policy says otherwise */
+#define LIMIT_SLOTS_DEFAULT 16
+#define LIMIT_ROOTS 64             /* policy roots; each costs one mount per slot */
+
+#define LIMIT_FIELDS_BYTES (4u << 20) /* a plan: argv and environment at their bounds, with room */
+#define LIMIT_RECORD_BYTES 65536   /* one line of the log with its newline (AUDIT A4) */
+#define LIMIT_RECORD_BODY (LIMIT_RECORD_BYTES - 512) /* d: the header is shorter than 512 bytes */
+
+#define LIMIT_LINE_BYTES (1u << 20) /* one JSON-RPC message with its newline */
+#define LIMIT_CLIENTS 128          /* connections at once, both sockets together */
+#define LIMIT_JSON_DEPTH 32
+#define LIMIT_JSON_MEMBERS 4096    /* of one object: cJSON looks a member up in O(n) */
+
+#define LIMIT_ARG_COUNT 4096       /* argv elements */
+#define LIMIT_ARG_BYTES 131071     /* one element: MAX_ARG_STRLEN of Linux less the NUL */
+#define LIMIT_ARGV_BYTES (512u << 10) /* all elements: the base64 form still fits a JSON-RPC line */
+#define LIMIT_ENV_COUNT 256
+#define LIMIT_ENV_BYTES (128u << 10)
+#define LIMIT_KEY_BYTES 200        /* idempotency key, as in the first system's MCP */
+#define LIMIT_BY_BYTES 200
+#define LIMIT_REASON_BYTES 2000
+#define LIMIT_LABEL_BYTES 100
+#define LIMIT_PENDING 1000         /* unfinished jobs of one submitter */
+
+#define LIMIT_TIMEOUT_SECONDS 86400
+#define LIMIT_ATTEMPTS 20
+
+#define LIMIT_PROGRAM_BYTES (512u << 20) /* a program that is hashed or copied */
+#define LIMIT_ASSESS_MS 10000      /* to resolve and hash one program */
+#define LIMIT_GRACE_MS 5000        /* between TERM and KILL */
+#define LIMIT_POLICY_BYTES (1u << 20)
+
+#endif

@@ -1,0 +1,80 @@
+#ifndef PLAN_H
+#define PLAN_H
+
+/*
+ * The plan: everything that an approval covers, as fields (fields.h), in exactly this order.
+ * The broker encodes it (broker/plan.c), the executor decodes it (executor/plan.c); both take
+ * SHA-256 over the very same bytes, and that digest is what a person approves.
+ * Job, attempt and slot are not in it: one approval covers a run and its automatic retries.
+ *
+ * "once" fields must be there exactly once, "many" any number of times, "opt" at most once.
+ */
+#define PLAN_MAGIC "ASPLAN01"
+
+enum plan_tag {
+	PLAN_POLICY_SHA256 = 1,   /* once, 32 bytes: digest of the loaded policy file's bytes */
+	PLAN_PROFILE,             /* once, text: "default" */
+	PLAN_ROOT,                /* once, text: the policy's root that holds the working directory, canonical */
+	PLAN_CWD,                 /* once, text: canonical; equal to the root or below it */
+	PLAN_CWD_DEV,             /* once, u64: st_dev */
+	PLAN_CWD_INO,             /* once, u64 */
+	PLAN_CWD_BIRTH_NS,        /* once, u64: statx btime in ns since the epoch, 0 where the filesystem has none */
+	PLAN_CWD_HANDLE,          /* once, bytes: i32le type + name_to_handle_at(2) bytes; empty where there is none */
+	PLAN_ARG,                 /* many, at least 1: argv, any bytes but NUL */
+	PLAN_ENV,                 /* many: "NAME=value" */
+
+	PLAN_PROGRAM_NAMED,       /* once, text: canonical directory + last component as named */
+	PLAN_PROGRAM_TARGET,      /* once, text: all links resolved */
+	PLAN_PROGRAM_KIND,        /* once, u64: enum program_kind */
+	PLAN_PROGRAM_DEV,         /* once, u64 */
+	PLAN_PROGRAM_INO,         /* once, u64 */
+	PLAN_PROGRAM_SIZE,        /* once, u64 */
+	PLAN_PROGRAM_SHA256,      /* once, 32 bytes */
+
+	PLAN_INTERPRETER_NAMED,   /* opt: a "#!" program's interpreter; all seven or none */
+	PLAN_INTERPRETER_TARGET,
+	PLAN_INTERPRETER_KIND,
+	PLAN_INTERPRETER_DEV,
+	PLAN_INTERPRETER_INO,
+	PLAN_INTERPRETER_SIZE,
+	PLAN_INTERPRETER_SHA256,
+
+	PLAN_TIMEOUT_MS,          /* once, u64 each from here on */
+	PLAN_GRACE_MS,            /* between TERM and KILL */
+	PLAN_KEEP_BYTES,          /* kept of each output stream, head and tail together */
+	PLAN_OUTPUT_BYTES,        /* both streams together; 0: no limit */
+	PLAN_FILE_BYTES,          /* RLIMIT_FSIZE; 0: no limit */
+	PLAN_CPU_SECONDS,         /* RLIMIT_CPU; 0: no limit */
+	PLAN_OPEN_FILES,          /* RLIMIT_NOFILE */
+	PLAN_PROCESSES,           /* pids.max where there is one, RLIMIT_NPROC always */
+	PLAN_MEMORY_BYTES,        /* memory.max where there is one; 0: no limit */
+	PLAN_TMP_BYTES,           /* size of /tmp and /dev/shm together */
+	PLAN_TAG_END
+};
+
+enum program_kind {
+	PROGRAM_PINNED = 1, /* root owns it and every directory above, nobody else can write: run in place */
+	PROGRAM_COPIED,     /* anything else: copied, the copy hashed and mounted read-only over its path */
+};
+
+/*
+ * What the broker asks before it decides (PROGRAM_ASSESS) and what it hears (PROGRAM_ASSESSED).
+ * The answer: magic ASSESS_ANSWER_MAGIC, then the PLAN_PROGRAM_* and PLAN_INTERPRETER_* fields as
+ * above, then for each ASSESS_RULE_PROGRAM, in order, ASSESS_RULE_NAMED and ASSESS_RULE_TARGET
+ * interleaved as one field ASSESS_RULE_RESOLVED: named NUL target, or empty if it is not there.
+ */
+#define ASSESS_QUESTION_MAGIC "ASQUES01"
+#define ASSESS_ANSWER_MAGIC "ASANSW01"
+
+enum assess_tag {
+	ASSESS_ROOT = 1,          /* once, text: policy root */
+	ASSESS_CWD,               /* once, text */
+	ASSESS_CWD_DEV,           /* once, u64 */
+	ASSESS_CWD_INO,           /* once, u64 */
+	ASSESS_PROGRAM,           /* once, text: argv[0] */
+	ASSESS_PATH,              /* once, text: absolute directories joined by ':' for a bare name */
+	ASSESS_RULE_PROGRAM,      /* many, text: bare or absolute */
+	ASSESS_RULE_RESOLVED = 100
+};
+
+#endif
