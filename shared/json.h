@@ -4,8 +4,9 @@
 /*
  * JSON: the only place that includes cJSON.h.  Strict on the way in: one value, valid UTF-8, no
  * NUL (raw or \u0000), no raw control character, no lone surrogate, no duplicate key, RFC 8259
- * numbers with |integer| <= 2^53-1, depth, member and size bounds of limits.h; checked by a
- * scanner of our own before cJSON sees a byte (cJSON lets all of these through).
+ * numbers with |integer| <= 2^53-1 and at most 60 characters, depth, member and size bounds of
+ * limits.h; checked by a scanner of our own (json_scan.h) before cJSON sees a byte (cJSON lets
+ * all of these through).
  * On the way out: one line, no whitespace outside strings, keys in the order they were added,
  * only the escapes that AL1 allows (\" \\ \b \f \n \r \t \u00xx in lower case, 0x7f as \u007f).
  */
@@ -25,6 +26,10 @@ struct json *json_parse(const char *bytes, size_t length, struct json_error *err
 
 /* The scanner alone: is this strict JSON as above? */
 bool json_check(const char *bytes, size_t length, struct json_error *error);
+
+/* Where `value`, somewhere in the tree `root` that these bytes gave, began: a member at its key. */
+void json_locate(const char *bytes, size_t length, const struct json *root, const struct json *value,
+    size_t *line, size_t *column);
 void json_free(struct json *value);
 
 /* --- reading: all accept NULL and then say no --- */
@@ -49,8 +54,10 @@ struct json *json_array(void);
 struct json *json_add(struct json *parent, const char *key, struct json *value); /* takes value over */
 struct json *json_add_object(struct json *parent, const char *key);
 struct json *json_add_array(struct json *parent, const char *key);
-void json_add_text(struct json *parent, const char *key, const char *text); /* must be UTF-8; NULL adds null */
-void json_add_bytes(struct json *parent, const char *key, const void *bytes, size_t length); /* text, or {"b64":"..."} when it is not UTF-8 */
+void json_add_text(struct json *parent, const char *key, const char *text); /* as json_add_bytes(); NULL adds null */
+/* Text, or {"b64":"..."} when it is not UTF-8 or holds a NUL. */
+void json_add_bytes(struct json *parent, const char *key, const void *bytes, size_t length);
+/* Beyond 2^53-1 as a string of digits: no strict reader would take the number. */
 void json_add_integer(struct json *parent, const char *key, int64_t number);
 void json_add_seconds(struct json *parent, const char *key, int64_t microseconds); /* as float seconds with 6 digits */
 void json_add_boolean(struct json *parent, const char *key, bool truth);
