@@ -13,6 +13,8 @@
 
 struct policy; /* a loaded policy; policy_free() */
 
+#define POLICY_PROGRAMS_MOST 64 /* ways to write one program name in the rules: policy_programs() */
+
 struct policy_error {
 	char text[512]; /* "line 3, column 7: unknown key in rules[0]"; never quotes a value */
 };
