@@ -87,12 +87,28 @@ is_in_table(long number)
 	return false;
 }
 
+/*
+ * uretprobe and uprobe: the kernel itself lets them pass every filter, because
+ * it answers them only in a trampoline of its own making (kernel/seccomp.c).
+ */
+static bool
+is_beyond_filters(long number)
+{
+#ifdef __x86_64__
+	return number == 335 || number == 336;
+#else
+	(void)number;
+	return false;
+#endif
+}
+
 static void
 every_number_outside_the_table_is_killed(void **state)
 {
 	(void)state;
 	for (long number = 0; number <= HIGHEST_NUMBER; number++)
-		if (!is_in_table(number) && !is_killed((struct call){ .number = number }))
+		if (!is_in_table(number) && !is_beyond_filters(number) &&
+		    !is_killed((struct call){ .number = number }))
 			fail_msg("call %ld came through", number);
 }
 
