@@ -21,13 +21,13 @@
 #error "agent-safe is built for x86_64 and aarch64 only"
 #endif
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half of an argument comes first");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low half comes first");
 
-#define X32_BIT 0x40000000u  /* numbers from here on are x32's (arch/x86/include/uapi/asm/unistd.h) */
-#define BLOCK_STEPS 9        /* the longest rule */
-#define MOST_RULES 400       /* with head and tail below BPF_MAXINSNS, 4096 */
+#define X32_BIT 0x40000000u /* numbers from here on are x32's (uapi/asm/unistd.h) */
+#define BLOCK_STEPS 9       /* the longest rule */
+#define MOST_RULES 400      /* with head and tail below BPF_MAXINSNS, 4096 */
 
-/* The filter answers this option of prctl with this errno, which the kernel itself never gives there. */
+/* The filter answers this option of prctl with an errno that the kernel never gives there. */
 #define PROBE_OPTION 0x5ea1
 #define PROBE_ERRNO ENOANO
 
