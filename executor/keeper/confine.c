@@ -3,21 +3,17 @@
  *
  * The job's bytes pass through this process, so it is the first that a hostile job meets: after
  * the start it opens nothing, makes no socket and no process, and no memory becomes executable.
- * Signals stay possible (Landlock), for it must be able to kill init; by uid that is all it can.
+ * Signals stay possible (Landlock), for it must be able to kill init (on_init.c looks whether it
+ * can); by its uid init is all it can reach.
  */
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "confine.h"
 #include "keep.h"
 #include "keeper.h"
 #include "landlock.h"
-#include "log.h"
 #include "seal.h"
 
 #define DESCRIPTORS_MOST 32 /* 24 at most are open: 13 handed over, 7 of our own, connections */
@@ -44,14 +40,6 @@ static const struct seal_rule rules[] = {
 	ANY(restart_syscall), ANY(rt_sigreturn), ANY(exit), ANY(exit_group),
 };
 
-/* A keeper that cannot kill its job must not keep it. */
-static void
-prove_init_can_be_killed(void)
-{
-	if (syscall(SYS_pidfd_send_signal, KEEPER_INIT_PIDFD, 0, NULL, 0) < 0 && errno != ESRCH)
-		fatal("init cannot be signalled: %s", strerror(errno));
-}
-
 void
 keeper_confine(void)
 {
@@ -60,6 +48,5 @@ keeper_confine(void)
 	confine_privileges(0);
 	confine_limit(RLIMIT_NOFILE, DESCRIPTORS_MOST);
 	confine_files_but_signals(&folder, 1, LANDLOCK_FLOOR);
-	prove_init_can_be_killed();
 	seal_apply(rules, sizeof(rules) / sizeof(rules[0]));
 }

@@ -97,6 +97,10 @@ void output_close(struct output *output);
 /* --- on_init.c, on_executor.c ------------------------------------------------ */
 
 void on_init_watch(struct keeper *keeper);
+
+/* Close the socket to init, which ends when it sees that. */
+void on_init_hang_up(struct keeper *keeper);
+
 void on_executor_watch(struct keeper *keeper);
 
 /* Take this connection as the executor's, instead of the one before. */

@@ -1,6 +1,7 @@
 /* Init: what it says, and its death. */
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -14,8 +15,8 @@
 #define EXIT_MS 1000     /* init has nothing left to do; the kernel ends 800 processes in 30 ms */
 #define VANISHED_MS 200  /* its socket closed: is it dying, or has it lost its mind? */
 
-static void
-stop_hearing(struct keeper *keeper)
+void
+on_init_hang_up(struct keeper *keeper)
 {
 	if (keeper->init.fd < 0)
 		return;
@@ -24,15 +25,25 @@ stop_hearing(struct keeper *keeper)
 	keeper->init.fd = -1;
 }
 
-/* What init says is worth nothing any more: nobody will know how the job ended. */
+/*
+ * What init says is worth nothing any more: nobody will know how the job ended.  The socket is
+ * closed first: init ends when it sees that, should it be out of reach for a signal.
+ */
 static void
 give_up(struct keeper *keeper, const char *why)
 {
 	log_error("init: %s", why);
 	keeper->facts.reported = false;
-	stop_hearing(keeper);
+	on_init_hang_up(keeper);
 	stop_kill(keeper);
 	keeper_enter(keeper, PHASE_ENDING, 0);
+}
+
+/* From here on it has our uid.  A keeper that cannot kill its job must not keep it. */
+static bool
+can_be_killed(void)
+{
+	return syscall(SYS_pidfd_send_signal, KEEPER_INIT_PIDFD, 0, NULL, 0) == 0 || errno == ESRCH;
 }
 
 void
@@ -40,6 +51,10 @@ keeper_on_init_started(struct keeper *keeper, const struct msg_init_started *mes
 {
 	if (keeper->phase != PHASE_STARTING) {
 		give_up(keeper, "started twice");
+		return;
+	}
+	if (!can_be_killed()) {
+		give_up(keeper, "cannot be signalled");
 		return;
 	}
 	keeper->facts.begun = true;
@@ -102,7 +117,7 @@ hear_init(struct keeper *keeper)
 		give_up(keeper, why);
 		return false;
 	case CHANNEL_CLOSED:
-		stop_hearing(keeper);
+		on_init_hang_up(keeper);
 		if (keeper->phase < PHASE_ENDING)
 			keeper_enter(keeper, PHASE_ENDING, VANISHED_MS);
 		return false;
@@ -155,7 +170,7 @@ on_death(struct source *source, uint32_t events)
 	while (hear_init(keeper))
 		;
 	loop_remove(&keeper->loop, source);
-	stop_hearing(keeper);
+	on_init_hang_up(keeper);
 	reap(keeper);
 	finish_begin(keeper);
 }

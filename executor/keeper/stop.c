@@ -55,8 +55,10 @@ stop_kill(struct keeper *keeper)
 		keeper->facts.killed = true;
 	cgroup_kill(KEEPER_CGROUP_KILL_FD);
 	/* ESRCH: it is gone already. */
-	if (syscall(SYS_pidfd_send_signal, KEEPER_INIT_PIDFD, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-		log_errno("kill init");
+	if (syscall(SYS_pidfd_send_signal, KEEPER_INIT_PIDFD, SIGKILL, NULL, 0) == 0 || errno == ESRCH)
+		return;
+	log_errno("kill init");
+	on_init_hang_up(keeper);
 }
 
 void
