@@ -7,6 +7,7 @@
  * can); by its uid init is all it can reach.
  */
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
@@ -14,6 +15,7 @@
 #include "keep.h"
 #include "keeper.h"
 #include "landlock.h"
+#include "log.h"
 #include "seal.h"
 
 #define DESCRIPTORS_MOST 32 /* 24 at most are open: 13 handed over, 7 of our own, connections */
@@ -40,11 +42,28 @@ static const struct seal_rule rules[] = {
 	ANY(restart_syscall), ANY(rt_sigreturn), ANY(exit), ANY(exit_group),
 };
 
+/*
+ * The midwife empties the bounding set.  If it had not, confine_privileges() would enter a user
+ * namespace to do it, and in there the executor's uid, seen through keeper.sock, has no number.
+ */
+static void
+check_bounding_set(void)
+{
+	int held = 0;
+
+	for (int number = 0; held >= 0; number++) {
+		held = prctl(PR_CAPBSET_READ, number, 0, 0, 0);
+		if (held > 0)
+			fatal("capability %d is in the bounding set", number);
+	}
+}
+
 void
 keeper_confine(void)
 {
 	const struct confine_file folder = { KEEPER_FOLDER_FD, LL_MAKE_REG | LL_REMOVE_FILE };
 
+	check_bounding_set();
 	confine_privileges(0);
 	confine_limit(RLIMIT_NOFILE, DESCRIPTORS_MOST);
 	confine_files_but_signals(&folder, 1, LANDLOCK_FLOOR);

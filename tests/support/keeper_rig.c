@@ -1,5 +1,6 @@
 /* One real keeper between stand-ins. */
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -112,6 +113,8 @@ become_keeper(int program_fd)
 {
 	char *const argv[] = { (char[]){ "agent-safe-keeper" }, NULL }, *const envp[] = { NULL };
 
+	for (int number = 0; prctl(PR_CAPBSET_DROP, number, 0, 0, 0) == 0; number++)
+		;
 	need(setresgid(RIG_INIT_UID, RIG_INIT_UID, RIG_INIT_UID), "setresgid");
 	need(setresuid(RIG_INIT_UID, RIG_INIT_UID, RIG_INIT_UID), "setresuid");
 	syscall(SYS_execveat, program_fd, "", argv, envp, AT_EMPTY_PATH);
