@@ -1,0 +1,35 @@
+#ifndef ORDERS_H
+#define ORDERS_H
+
+/* What the executor orders for one run: the fields of keep.h, each exactly once. */
+#include <sys/types.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "run.h"
+
+/*
+ * The most that may be kept of one stream.  Half of it is held in memory, so this is also the
+ * bound of a keeper's memory: this much for both streams together, and a constant.
+ */
+#define ORDERS_KEEP_MOST (64u << 20)
+
+struct orders {
+	struct run_name run;
+	uint8_t digest[32];
+	uint64_t timeout_ms, grace_ms;
+	uint64_t keep_bytes;   /* of each stream */
+	uint64_t output_bytes; /* both streams; 0: no limit */
+	uid_t executor_uid;
+	pid_t init_pid;
+};
+
+/* False when the bytes are not exactly one set of orders within bounds. */
+bool orders_decode(struct orders *orders, const void *bytes, size_t length);
+
+/* The same from a sealed memfd. */
+bool orders_read(struct orders *orders, int fd);
+
+#endif
