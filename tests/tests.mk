@@ -55,7 +55,7 @@ unit: $(addprefix $(BUILD)/unit/,$(UNITS))
 # libFuzzer's own main; new inputs are kept in build/, findings become files there.
 fuzz:
 	@test -n "$(FUZZ)" || { echo 'usage: make fuzz FUZZ=name SECONDS=60; names: $(FUZZERS)'; exit 2; }
-	@mkdir -p $(BUILD)/fuzzing/$(FUZZ) && touch $(BUILD)/fuzzing/$(FUZZ)/start
+	@mkdir -p $(BUILD)/fuzzing/$(FUZZ)
 	$(FUZZ_CC) $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(BUILD)/fuzzing/$(FUZZ).bin \
 	    $(addprefix -iquote ,$(call sees,$(fuzz_$(FUZZ)_LINKS)) tests/support) \
 	    tests/fuzz/$(FUZZ).c $(fuzz_$(FUZZ)_LINKS) $(call read_line,libs,tests/fuzz/$(FUZZ).c)
