@@ -17,7 +17,7 @@ sees = $(sort shared $(patsubst %/,%,$(dir $(1))) $(if $(filter auditor/verify/%
 # Every source once more, sanitized: the tests share these objects.
 $(BUILD)/san/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(SAN) $(EXTRA) $(addprefix -iquote ,$(call sees,$<)) -MMD -MP -c -o $@ $<
+	$(CC) $(BASE) $(SAN) $(EXTRA) $(addprefix -iquote ,$(call sees,$<) tests/support) -MMD -MP -c -o $@ $<
 
 # $(1): unit, contract or fuzz; $(2): name.  A fuzz target gets a main() that replays files.
 define c_test
