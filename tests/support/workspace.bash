@@ -3,7 +3,8 @@
 #
 #   workspace_make [UID]       WS (holds the policy), WS/proj (the allowed root), WS_STATE, WS_UID
 #   workspace_policy           another policy, from standard input
-#   agent_safe ARG...          the command line tool as the caller, JSON out
+#   workspace_start            the trio, as the operator
+#   agent_safe ARG...          the command line tool as the operator (WS_OPERATOR; the caller), JSON out
 #   agent_safe_as UID ARG...   the same as somebody else
 #   as_uid UID CMD...          any program as somebody else: that uid and gid, no groups, clean environment
 #   propose [UID] -- CMD...    submit in WS/proj; prints the job's id
@@ -33,21 +34,22 @@ as_uid() {
 }
 
 # Descriptors 3 and 4 are bats' own: a daemon that kept them would make bats wait for it.
-agent_safe() {
-	"$WS_BIN/agent-safe" --workspace "$WS" ${WS_STATE:+--state "$WS_STATE"} --json "$@" 3>&- 4>&-
-}
-
 agent_safe_as() {
 	local uid=$1
 	shift
 	as_uid "$uid" "$WS_BIN/agent-safe" --workspace "$WS" ${WS_STATE:+--state "$WS_STATE"} --json "$@" 3>&- 4>&-
 }
 
+agent_safe() { agent_safe_as "${WS_OPERATOR:-$(id -u)}" "$@"; }
+
+workspace_start() { agent_safe status >/dev/null; }
+
 workspace_make() {
 	if is_root; then WS_UID=${1:-$TEST_UID}; else WS_UID=$(id -u); fi
 	# The name is part of the workspace's ID and so of its cgroup's: letters and digits only.
 	WS_TOP=$(mktemp -d "${TMPDIR:-/tmp}/agentsafetestXXXXXXXX")
 	chmod 755 "$WS_TOP"
+	WS_OPERATOR=$(id -u)
 	WS=$WS_TOP/ws
 	WS_STATE=$WS_TOP/state
 	WS_BIN=$BUILD_DIR
@@ -122,7 +124,7 @@ wait_gone() {
 workspace_stop() {
 	local pids
 	[ -d "$WS" ] || return 0
-	timeout 10 "$WS_BIN/agent-safe" --workspace "$WS" ${WS_STATE:+--state "$WS_STATE"} serve --stop >/dev/null 2>&1 3>&- 4>&- || true
+	agent_safe serve --stop >/dev/null 2>&1 || true
 	pids=$(workspace_holders)
 	# shellcheck disable=SC2086
 	wait_gone 20 $pids || kill -KILL $pids 2>/dev/null || true
