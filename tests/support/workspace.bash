@@ -16,6 +16,11 @@ BUILD_DIR=${BUILD_DIR:-$ROOT/build}
 TEST_UID=70001
 OTHER_UID=70002
 
+# Fails when the command succeeds: a plain `!` does not end a bats test.
+refute() {
+	if "$@"; then return 1; fi
+}
+
 is_root() { [ "$(id -u)" = 0 ]; }
 
 # Without root nobody can become somebody else: the caller skips then, loudly.

@@ -202,7 +202,7 @@ setup() { need_root; }
 	[ "$(status_of "$pid" NoNewPrivs)" = 1 ]
 	[ "$(status_of "$pid" Seccomp)" = 2 ]
 	# Nobody outside is 0 in there, and no daemon's uid is in the map.
-	! awk '$2 == 0 { found = 1 } END { exit !found }' "/proc/$pid/uid_map"
+	refute awk '$2 == 0 { found = 1 } END { exit !found }' "/proc/$pid/uid_map"
 	for other in broker auditor; do
 		uid=$(status_of "$(workspace_pids | awk -v o=$other '$1 == o { print $2 }')" Uid | cut -d' ' -f1)
 		awk -v uid="$uid" 'uid >= $2 && uid < $2 + $3 { exit 1 }' "/proc/$pid/uid_map"
@@ -217,7 +217,7 @@ setup() { need_root; }
 	wait_until 5 keeper_runs
 	for pid in $(workspace_holders); do
 		[ "$(readlink "/proc/$pid/exe")" != "$WS_BIN/agent-safe" ] || continue
-		! grep -qE '^Uid:.*\b0\b' "/proc/$pid/status" || { cat "/proc/$pid/status"; false; }
+		refute grep -E '^Uid:.*\b0\b' "/proc/$pid/status"
 	done
 	[ -z "$(running "$WS_BIN/agent-safe-launch")" ]
 	wait

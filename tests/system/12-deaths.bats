@@ -20,7 +20,7 @@ kill_one_and_see() {
 	kill -KILL "$dead"
 	wait_gone 10 $others
 	now=$(workspace_pids)
-	! grep -qw "$dead" <<<"$now"
+	refute grep -qw "$dead" <<<"$now"
 	run_job true | jq -e '.status == "succeeded"'
 	agent_safe audit-verify | jq -e .valid
 }

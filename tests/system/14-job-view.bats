@@ -53,19 +53,19 @@ view() { run_job "$@" | jq -er .result.stdout; }
 	grep -qx '1 pipe' "$BATS_TEST_TMPDIR/got"
 	grep -qx '2 pipe' "$BATS_TEST_TMPDIR/got"
 	grep -qx '0' "$BATS_TEST_TMPDIR/got"
-	! grep -E '^([4-9]|[1-9][0-9]+) ' "$BATS_TEST_TMPDIR/got"
+	refute grep -E '^([4-9]|[1-9][0-9]+) ' "$BATS_TEST_TMPDIR/got"
 }
 
 @test "mounts: what is writable is the workspace, /tmp and /dev/shm; nothing of the host's own places" {
 	view cat /proc/self/mounts >"$BATS_TEST_TMPDIR/mounts"
 	cat "$BATS_TEST_TMPDIR/mounts"
 	awk '$4 ~ /^rw(,|$)/ { print $2 }' "$BATS_TEST_TMPDIR/mounts" | sort >"$BATS_TEST_TMPDIR/writable"
-	! grep -vxE "/tmp|/dev/shm|/dev|/dev/pts|/dev/[a-z]+|/proc|$WS/proj" "$BATS_TEST_TMPDIR/writable"
+	refute grep -vxE "/tmp|/dev/shm|/dev|/dev/pts|/dev/[a-z]+|/proc|$WS/proj" "$BATS_TEST_TMPDIR/writable"
 	grep -qx "$WS/proj" "$BATS_TEST_TMPDIR/writable"
 	awk '$4 !~ /nosuid/ { print $2 }' "$BATS_TEST_TMPDIR/mounts" >"$BATS_TEST_TMPDIR/suid"
-	! grep . "$BATS_TEST_TMPDIR/suid"
+	refute grep . "$BATS_TEST_TMPDIR/suid"
 	for place in "$WS_STATE" /root /home /var /boot /sys; do
-		! grep -qE "^[^ ]+ $place(/| )" "$BATS_TEST_TMPDIR/mounts"
+		refute grep -qE "^[^ ]+ $place(/| )" "$BATS_TEST_TMPDIR/mounts"
 	done
 }
 
@@ -75,8 +75,8 @@ view() { run_job "$@" | jq -er .result.stdout; }
 
 @test "no canary of the operator's environment reaches the job or any file of the state" {
 	view env >"$BATS_TEST_TMPDIR/env"
-	! grep -q canary "$BATS_TEST_TMPDIR/env"
-	! grep -rq 'canary-[12]' "$WS_STATE"
+	refute grep -q canary "$BATS_TEST_TMPDIR/env"
+	refute grep -rq 'canary-[12]' "$WS_STATE"
 }
 
 @test "the network is the loopback device of nobody else, down" {
