@@ -2,42 +2,55 @@
 VERSION = 0.1.0
 BUILD = build
 PREFIX = /usr
+BINDIR = $(PREFIX)/bin
 LIBEXECDIR = $(PREFIX)/libexec/agent-safe
+SHAREDIR = $(PREFIX)/share
+UNITDIR = $(PREFIX)/lib
 CC = gcc
-ARCH := $(shell $(CC) -dumpmachine | cut -d- -f1)
+ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 
 ifeq ($(filter $(ARCH),x86_64 aarch64),)
 $(error agent-safe is built for x86_64 and aarch64 only, not for $(ARCH))
 endif
 
+# EXTRA: flags of a developer or of a test, e.g. EXTRA=-DSTUB_NO_LANDLOCK
+EXTRA =
 WARN = -Wall -Wextra -Werror -Wconversion -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvla
 HARDEN = -fPIE -fstack-protector-strong -fstack-clash-protection -D_FORTIFY_SOURCE=3
 HARDEN += $(if $(filter x86_64,$(ARCH)),-fcf-protection=full)
 BASE = -std=gnu17 -D_GNU_SOURCE -DAGENT_SAFE_VERSION='"$(VERSION)"' -DAGENT_SAFE_LIBEXECDIR='"$(LIBEXECDIR)"' $(WARN)
 CFLAGS = -O2 -g
 LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
+# What is in force: printed into build/flags, so that a change of compiler or flags builds anew.
+FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
 
 # One row per program: folder, binary, libraries.  A folder with a main.c is one program.
-PROGRAMS = broker launch cli mcp executor keeper auditor verify
+PROGRAMS = broker launch cli mcp executor keeper relay auditor verify
 broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
 cli_ROW      = broker/cli      agent-safe              -lcjson
 mcp_ROW      = broker/mcp      agent-safe-mcp          -lcjson
 executor_ROW = executor        agent-safe-executor     -lseccomp -lcap -lsodium
 keeper_ROW   = executor/keeper agent-safe-keeper       -lsodium
+relay_ROW    = executor/relay  agent-safe-relay
 auditor_ROW  = auditor         agent-safe-auditor      -lsodium
 verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
 # Pure files of the auditor that its verifier shares.
 verify_EXTRA = $(wildcard auditor/record.c auditor/chain.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
+BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
 
-all: $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
+all: $(BINARIES)
+
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS))' >$@
 
 # A room sees shared/ and itself: another room's header is "No such file or directory".
-$(BUILD)/obj/shared/%.o: shared/%.c
+$(BUILD)/obj/shared/%.o: shared/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -iquote shared -MMD -MP -c -o $@ $<
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) -iquote shared -MMD -MP -c -o $@ $<
 
 SHARED = $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard shared/*.c))
 $(BUILD)/libshared.a: $(SHARED)
@@ -46,20 +59,67 @@ $(BUILD)/libshared.a: $(SHARED)
 
 define program
 $(1)_OBJ = $(patsubst %.c,$(BUILD)/obj/$(1)/%.o,$(wildcard $(firstword $($(1)_ROW))/*.c) $($(1)_EXTRA))
-$(BUILD)/obj/$(1)/%.o: %.c
+$(BUILD)/obj/$(1)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) -iquote shared -iquote $(firstword $($(1)_ROW)) $(if $($(1)_EXTRA),-iquote auditor) -MMD -MP -c -o $$@ $$<
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) -iquote shared -iquote $(firstword $($(1)_ROW)) \
+	    $(if $($(1)_EXTRA),-iquote auditor) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(word 2,$($(1)_ROW)): $$($(1)_OBJ) $(BUILD)/libshared.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $$@ $$($(1)_OBJ) $(BUILD)/libshared.a $(wordlist 3,9,$($(1)_ROW))
+	$(CC) $(CFLAGS) $(EXTRA) $(LDFLAGS) -o $$@ $$($(1)_OBJ) $(BUILD)/libshared.a $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/san -name '*.d' 2>/dev/null)
+
+# The table above for those who check it: folder, binary, libraries.
+rows:
+	@$(foreach p,$(BUILT),echo '$($p_ROW)';)
+
+# --- what people call ----------------------------------------------------------
+help:
+	@sed -n 's/^#: //p' $(MAKEFILE_LIST)
+#: make                   build everything into build/
+#: make demo              the main job in a scratch workspace, from proposal to verified log
+#: make deps              install what build and tests need (Debian: apt-get; elsewhere it names the packages)
+#: make install           DESTDIR= PREFIX=/usr: programs, man pages, units, completions, sample policy
+#: make uninstall         take that away again; state, policy and logs stay
+#: make clean             remove build/
+
+deps:
+	@packaging/deps test
+
+demo:
+	@packaging/deps build
+	@+$(MAKE) --no-print-directory -s all
+	@packaging/demo.sh $(abspath $(BUILD))
+
+# mode, files, folder below DESTDIR: nothing when there are no files
+put = $(if $(strip $(2)),install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3))
+
+install: all
+	$(call put,755,$(filter-out $(BUILD)/agent-safe,$(BINARIES)),$(LIBEXECDIR))
+	$(call put,755,$(BUILD)/agent-safe,$(BINDIR))
+	@for p in $(filter agent-safe-mcp agent-safe-audit-verify,$(notdir $(BINARIES))); do \
+	    ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$p $(DESTDIR)$(BINDIR)/$$p; done
+	$(foreach n,1 5 8,$(call put,644,$(wildcard packaging/man/*.$n),$(SHAREDIR)/man/man$n);)
+	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
+	$(call put,644,packaging/sysusers.d/agent-safe.conf,$(UNITDIR)/sysusers.d)
+	$(call put,644,packaging/tmpfiles.d/agent-safe.conf,$(UNITDIR)/tmpfiles.d)
+	@sed -i 's|/usr/libexec/agent-safe|$(LIBEXECDIR)|' $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service
+	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
+	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
+	$(call put,644,packaging/policy.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)
+
+uninstall:
+	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)/doc/agent-safe
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify)
+	rm -f $(foreach n,1 5 8,$(patsubst packaging/man/%,$(DESTDIR)$(SHAREDIR)/man/man$n/%,$(wildcard packaging/man/*.$n)))
+	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,systemd/system/agent-safe.service sysusers.d/agent-safe.conf tmpfiles.d/agent-safe.conf)
+	rm -f $(DESTDIR)$(SHAREDIR)/bash-completion/completions/agent-safe $(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_agent-safe
 
 clean:
 	rm -rf $(BUILD)
 
 include tests/tests.mk
 
-.PHONY: all clean
+.PHONY: all rows help deps demo install uninstall clean FORCE
 .DEFAULT_GOAL := all

@@ -55,8 +55,8 @@ enum boot_tag {
 	BOOT_POLICY_PATH,
 	BOOT_PROPOSE_SOCKET,
 	BOOT_CONTROL_SOCKET,
-	BOOT_BOX_DIR,        /* text: root: a tmpfs with idm/<slot>/<root>; user: an empty directory to mount one on */
-	BOOT_BROKER_ID,      /* u64: uid (and gid, they are equal as numbers in a numeric range; system mode has BOOT_BROKER_GID) */
+	BOOT_BOX_DIR,        /* text: root: a tmpfs with idm/<slot>/<root>; user: empty, to mount one on */
+	BOOT_BROKER_ID,      /* u64: uid; the gid is BOOT_BROKER_GID (equal numbers unless system mode) */
 	BOOT_BROKER_GID,
 	BOOT_EXECUTOR_ID,
 	BOOT_AUDITOR_ID,

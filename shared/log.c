@@ -19,7 +19,7 @@ log_open(const char *name)
 static void
 log_line(int priority, const char *format, va_list arguments)
 {
-	char line[1024];
+	char line[1001]; /* 1000 bytes with the newline; its place is kept by the NUL of the text */
 	int saved = errno, head, body;
 	size_t length;
 

@@ -151,7 +151,10 @@ enum fact {
 	FACT_ENDED,
 	FACT_LOST,
 };
-/* Descriptor: as above.  token: chosen by the executor, echoed in FACT_RECORDED.  The auditor counts sn for the executor. */
+/*
+ * Descriptor: as above.  token: chosen by the executor, echoed in FACT_RECORDED.  The auditor
+ * counts sn for the executor.
+ */
 struct msg_fact_append { uint64_t token; struct run_name run; uint32_t fact; uint32_t unused; };
 
 /* --- to a keeper, to an init ------------------------------------------------ */

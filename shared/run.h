@@ -78,7 +78,10 @@ enum end_flag {
 	END_CAPTURE_FAULT = 1 << 3,   /* output could not be stored; counts and digests still hold */
 };
 
-/* One output stream.  Digest and count are of every byte the job wrote; stored_* of what was kept after masking and cutting. */
+/*
+ * One output stream.  Digest and count are of every byte the job wrote; stored_* of what was kept
+ * after masking and cutting.
+ */
 struct stream_end {
 	uint64_t bytes;
 	uint64_t stored_bytes;

@@ -1,19 +1,74 @@
-# Tests.  A C test says in its first lines what it links: "links: shared/text.c" and "libs: -lsodium".
-SAN = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-links = $(shell sed -n 's/.*links: *//p' $(1) | sed 's/ \*\/$$//')
-libs = $(shell sed -n 's/.*libs: *//p' $(1) | sed 's/ \*\/$$//')
-UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
+# Tests.  A C test says in its first lines what it links: "links: shared/text.c ..." and "libs: -lsodium".
+#: make check             every test; TESTS=unit one suite, TESTS=text the files with that in their name
+#: make check-full        as check, with what is long: each program, sanitized; every mutation
+#: make unit              UNITS=name: unit tests alone, their output as it comes
+#: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
+#: make soak              MINUTES=10: all fuzz targets in turn, and rounds of killing the daemons
+#: make bench             submit and run beside bwrap and a bare spawn, medians and ratios
+SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_CC = clang
+SECONDS = 60
+MINUTES = 10
 
-define unit
-$(BUILD)/unit/$(1): tests/unit/$(1).c $(call links,tests/unit/$(1).c) $(wildcard shared/*.h shared/*.def)
+read_line = $(shell sed -n 's,.*$(1): *,,p' $(2) | sed 's, *\*/$$,,')
+# Folders that a source may include from: its own, shared/, and the auditor's for its verifier.
+sees = $(sort shared $(patsubst %/,%,$(dir $(1))) $(if $(filter auditor/verify/%,$(1)),auditor))
+
+# Every source once more, sanitized: the tests share these objects.
+$(BUILD)/san/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(SAN) $(EXTRA) $(addprefix -iquote ,$(call sees,$<) tests/support) -MMD -MP -c -o $@ $<
+
+# $(1): unit, contract or fuzz; $(2): name.  A fuzz target gets a main() that replays files.
+define c_test
+$(1)_$(2)_LINKS := $(call read_line,links,tests/$(1)/$(2).c)
+$(BUILD)/san/tests/$(1)/$(2).o: tests/$(1)/$(2).c $(BUILD)/flags
 	@mkdir -p $$(@D)
-	$(CC) $(BASE) -O1 -g $(SAN) -iquote shared $(addprefix -iquote ,$(sort $(dir $(call links,tests/unit/$(1).c)))) -iquote tests/support -o $$@ \
-	    tests/unit/$(1).c $(call links,tests/unit/$(1).c) -lcmocka $(call libs,tests/unit/$(1).c)
+	$(CC) $(BASE) $(SAN) $(EXTRA) $$(addprefix -iquote ,$$(call sees,$$($(1)_$(2)_LINKS)) tests/support) -MMD -MP -c -o $$@ $$<
+$(BUILD)/$(1)/$(2): $(BUILD)/san/tests/$(1)/$(2).o $$(patsubst %.c,$(BUILD)/san/%.o,$$($(1)_$(2)_LINKS) $(3))
+	@mkdir -p $$(@D)
+	$(CC) $(SAN) $(EXTRA) -o $$@ $$^ -lcmocka $(call read_line,libs,tests/$(1)/$(2).c)
 endef
-$(foreach u,$(UNITS),$(eval $(call unit,$u)))
 
-# `make unit` builds and runs the unit tests; `make unit UNITS=text` one of them.
+UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
+CONTRACTS = $(patsubst tests/contract/%.c,%,$(wildcard tests/contract/*.c))
+FUZZERS = $(filter-out replay,$(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c)))
+$(foreach t,$(UNITS),$(eval $(call c_test,unit,$t)))
+$(foreach t,$(CONTRACTS),$(eval $(call c_test,contract,$t)))
+$(foreach t,$(FUZZERS),$(eval $(call c_test,fuzz,$t,tests/fuzz/replay.c)))
+
+TEST_BINARIES = $(UNITS:%=$(BUILD)/unit/%) $(CONTRACTS:%=$(BUILD)/contract/%) $(FUZZERS:%=$(BUILD)/fuzz/%)
+
+# In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
+# is a failure of that test, not the end of all.
+check check-full:
+	@packaging/deps test
+	@+$(MAKE) --no-print-directory -s all
+	@+$(MAKE) --no-print-directory -s -k tests || true
+	@BUILD_DIR=$(abspath $(BUILD)) FULL=$(filter check-full,$@) tests/run $(TESTS)
+
+tests: $(TEST_BINARIES)
+
 unit: $(addprefix $(BUILD)/unit/,$(UNITS))
 	@set -e; for u in $^; do echo "# $$u"; $$u; done
 
-.PHONY: unit
+# libFuzzer's own main; new inputs are kept in build/, findings become files there.
+fuzz:
+	@test -n "$(FUZZ)" || { echo 'usage: make fuzz FUZZ=name SECONDS=60; names: $(FUZZERS)'; exit 2; }
+	@mkdir -p $(BUILD)/fuzzing/$(FUZZ)
+	$(FUZZ_CC) $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(BUILD)/fuzzing/$(FUZZ).bin \
+	    $(addprefix -iquote ,$(call sees,$(fuzz_$(FUZZ)_LINKS)) tests/support) \
+	    tests/fuzz/$(FUZZ).c $(fuzz_$(FUZZ)_LINKS) $(call read_line,libs,tests/fuzz/$(FUZZ).c)
+	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
+
+soak: all
+	@set -e; for f in $(FUZZERS); do \
+	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 60 / $(words $(FUZZERS)) )); done
+
+bench: all
+	@mkdir -p $(BUILD)/bench
+	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
+	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
+
+.PHONY: check check-full tests unit fuzz soak bench

@@ -1,0 +1,87 @@
+#!/usr/bin/env bats
+# What the linker made of it: libraries, symbols and hardening of every program.
+
+load ../support/rooms
+
+setup() {
+	[ -n "$(rows)" ] || skip "no program in the tree"
+}
+
+binary_rows() { rows | awk '{ print $2 }'; }
+
+@test "each program needs exactly the libraries of its row and libc" {
+	local binary libs wanted got wrong=
+	while read -r _ binary libs; do
+		wanted=$( (printf '%s\n' c; for l in $libs; do echo "${l#-l}"; done) | sort)
+		got=$(readelf -dW "$BUILD_DIR/$binary" | sed -n 's/.*(NEEDED).*\[lib\(.*\)\.so[.0-9]*\]/\1/p' | sort)
+		[ "$wanted" = "$got" ] || wrong+="$binary: needs $(echo $got), its row says $(echo $wanted)"$'\n'
+	done < <(rows)
+	nothing "${wrong%$'\n'}"
+}
+
+forks='_?fork|vfork|_Fork|clone|clone3|execv|execve|execvp|execvpe|execl|execlp|execle|fexecve|execveat|posix_spawnp?|system|popen|wordexp'
+
+# The rooms that start nothing.  Their objects are looked at, and then what the linker took in from shared/.
+@test "broker, auditor, keeper, verifier and MCP adapter cannot start a program" {
+	local wrong= program binary o
+	for program in broker:agent-safe-broker auditor:agent-safe-auditor keeper:agent-safe-keeper \
+	    verify:agent-safe-audit-verify relay:agent-safe-relay; do
+		binary=$BUILD_DIR/${program#*:}
+		[ -e "$binary" ] || continue
+		for o in $(find "$BUILD_DIR/obj/${program%:*}" -name '*.o'); do
+			wrong+=$(nm -u "$o" | awk '{ print $NF }' | grep -xE "$forks" | sed "s|^|${o#"$BUILD_DIR"/}: |")
+		done
+		wrong+=$(nm -D --undefined-only "$binary" | awk '{ print $NF }' | sed 's/@.*//' | grep -xE "$forks" | sed "s|^|${program#*:}: |")
+	done
+	nothing "$wrong"
+}
+
+@test "nor do they by number" {
+	nothing "$(for d in broker auditor auditor/verify executor/keeper; do [ ! -d "$ROOT/$d" ] || room_files "$d" '*.c'; done |
+	    xargs -r grep -nE 'syscall\((SYS|__NR)_(fork|vfork|clone|clone3|execve|execveat)\b' | short)"
+}
+
+@test "no program has a program loader of its own or looks symbols up" {
+	nothing "$(for b in $(binary_rows); do
+		nm -D --undefined-only "$BUILD_DIR/$b" | grep -oE '\b(dlopen|dlsym|dlmopen)\b' | sed "s|^|$b: |"; done)"
+}
+
+@test "position independent, relocations read-only and bound at start, no executable stack" {
+	local b wrong=
+	for b in $(binary_rows); do
+		readelf -hW "$BUILD_DIR/$b" | grep -q 'Type:.*DYN' || wrong+="$b: not PIE"$'\n'
+		readelf -dW "$BUILD_DIR/$b" | grep -q 'FLAGS_1.*NOW.*PIE' || wrong+="$b: FLAGS_1 lacks NOW PIE"$'\n'
+		readelf -lW "$BUILD_DIR/$b" | grep -q GNU_RELRO || wrong+="$b: no RELRO"$'\n'
+		readelf -lW "$BUILD_DIR/$b" | grep -E 'GNU_STACK' | grep -q 'RWE' && wrong+="$b: executable stack"$'\n'
+		readelf -dW "$BUILD_DIR/$b" | grep -qE '(RPATH|RUNPATH|TEXTREL)' && wrong+="$b: RPATH, RUNPATH or TEXTREL"$'\n'
+	done
+	nothing "${wrong%$'\n'}"
+}
+
+@test "no segment is writable and executable" {
+	nothing "$(for b in $(binary_rows); do readelf -lW "$BUILD_DIR/$b" | grep -E 'LOAD.* RWE ' | sed "s|^|$b: |"; done)"
+}
+
+@test "stack protector and fortified calls are in every program" {
+	local b wrong= symbols
+	for b in $(binary_rows); do
+		symbols=$(nm -D --undefined-only "$BUILD_DIR/$b")
+		grep -q __stack_chk_fail <<<"$symbols" || wrong+="$b: no stack protector"$'\n'
+		grep -vE '__stack_chk' <<<"$symbols" | grep -qE '__[a-z]+_chk' || wrong+="$b: no fortified call"$'\n'
+	done
+	nothing "${wrong%$'\n'}"
+}
+
+# The C library's own start files may lack the note, and then the linker drops it: our objects are what we answer for.
+@test "every object carries the CET property on x86-64" {
+	[ "$(uname -m)" = x86_64 ] || skip "control-flow enforcement notes exist on x86-64 only, this is $(uname -m)"
+	nothing "$(find "$BUILD_DIR/obj" -name '*.o' | while read -r o; do
+		readelf -nW "$o" | grep -q 'IBT, SHSTK' || echo "${o#"$BUILD_DIR"/}"; done)"
+}
+
+@test "a second make has nothing to do, within a second" {
+	local started=${EPOCHREALTIME/[.,]/} out
+	out=$(make -s --no-print-directory -C "$ROOT" BUILD="$BUILD_DIR" --question all 2>&1)
+	[ $((${EPOCHREALTIME/[.,]/} - started)) -lt 1000000 ]
+	nothing "$out"
+}

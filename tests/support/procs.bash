@@ -1,0 +1,41 @@
+# What /proc says of processes.
+
+# status_of PID FIELD: one field of /proc/PID/status, blanks squeezed
+status_of() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status" | tr -s '[:space:]' ' ' | sed 's/ $//'; }
+
+# The five capability sets in one line: "inh prm eff bnd amb"
+caps_of() { sed -n 's/^Cap\(Inh\|Prm\|Eff\|Bnd\|Amb\):[[:space:]]*//p' "/proc/$1/status" | tr '\n' ' ' | sed 's/ $//'; }
+
+NO_CAPS='0000000000000000 0000000000000000 0000000000000000 0000000000000000 0000000000000000'
+
+# Children of PID, one per line
+children_of() { cat /proc/"$1"/task/*/children 2>/dev/null | tr ' ' '\n' | sed '/^$/d'; }
+
+# Every process below PID
+descendants_of() {
+	local child
+	for child in $(children_of "$1"); do
+		echo "$child"
+		descendants_of "$child"
+	done
+}
+
+# Processes that run this program file (root sees all of them)
+running() {
+	local exe
+	for exe in /proc/[0-9]*/exe; do
+		[ "$(readlink "$exe" 2>/dev/null)" = "$1" ] && echo "${exe//[!0-9]/}"
+	done
+	return 0
+}
+
+# wait_until SECONDS CMD...: until it succeeds
+wait_until() {
+	local left=$(($1 * 10))
+	shift
+	until "$@"; do
+		[ $left -gt 0 ] || return 1
+		left=$((left - 1))
+		sleep 0.1
+	done
+}

@@ -1,0 +1,123 @@
+#!/usr/bin/env bats
+# A log that was tampered with, cut or left open: the verifier's exit codes 4, 5 and 6 (0 when all is well).
+
+load ../support/workspace
+
+setup_file() {
+	is_root || return 0
+	workspace_make
+	workspace_start
+	run_job echo one >/dev/null
+	run_job false >/dev/null || true
+	KEY=$(agent_safe status | jq -er .public_key)
+	# A checkpoint that somebody kept: what the log must still contain later.
+	agent_safe audit head >"$WS_TOP/head" || true
+	agent_safe serve --stop >/dev/null
+	cp -r "$WS_STATE/audit/log" "$WS_TOP/whole"
+	export WS_TOP WS WS_STATE WS_BIN WS_UID WS_OPERATOR KEY
+}
+
+teardown_file() { workspace_clean; }
+
+setup() {
+	need_root
+	COPY=$BATS_TEST_TMPDIR/log
+	cp -r "$WS_TOP/whole" "$COPY"
+	chmod -R u+w "$COPY"
+	FIRST=$(find "$COPY" -type f | sort | head -1)
+	LAST=$(find "$COPY" -type f | sort | tail -1)
+}
+
+verify() { "$WS_BIN/agent-safe-audit-verify" --json --key "$KEY" "$COPY"; }
+
+# says VERDICT STATUS
+says() {
+	run verify
+	echo "$output"
+	[ "$status" = "$2" ]
+	[ "$(jq -r .verdict <<<"${lines[0]}")" = "$1" ] || [ "$1" = any ]
+}
+
+@test "as it was left: valid, exit 0" {
+	run verify
+	[ "$status" = 0 ]
+	jq -e '.valid == true and .entries > 5' <<<"$output"
+}
+
+@test "a flipped byte in each line: exit 4" {
+	local number lines at
+	lines=$(wc -l <"$FIRST")
+	for number in 1 2 $((lines / 2)) "$lines"; do
+		cp "$WS_TOP/whole/${FIRST##*/}" "$FIRST"
+		# The 40th byte of that line: inside its header.
+		at=$(($(head -n $((number - 1)) "$FIRST" | wc -c) + 40))
+		printf '\001' | dd of="$FIRST" bs=1 seek="$at" conv=notrunc status=none
+		says any 4
+	done
+}
+
+@test "a deleted line: exit 4" {
+	sed -i 3d "$FIRST"
+	says any 4
+}
+
+@test "a line twice: exit 4" {
+	sed -i 3p "$FIRST"
+	says any 4
+}
+
+@test "two lines swapped: exit 4" {
+	sed -i '3{h;d};4{G}' "$FIRST"
+	says any 4
+}
+
+@test "cut in the middle of the last line: exit 6" {
+	truncate -s -20 "$LAST"
+	says any 6
+}
+
+@test "cut behind a record that no seal covers: exit 6" {
+	# Everything after the last seal but one, less that one's successor seals.
+	local keep
+	keep=$(grep -n '"type":"log.seal"' "$LAST" | tail -2 | head -1 | cut -d: -f1)
+	head -n $((keep + 1)) "$LAST" >"$LAST.new"
+	[ "$(wc -l <"$LAST.new")" -lt "$(wc -l <"$LAST")" ] || skip "the last two seals stand side by side"
+	mv "$LAST.new" "$LAST"
+	says any 6
+}
+
+@test "cut before the first seal: exit 4" {
+	head -n 1 "$FIRST" >"$FIRST.new"
+	find "$COPY" -type f ! -name "${FIRST##*/}.new" -delete
+	mv "$FIRST.new" "$FIRST"
+	says any 4
+}
+
+@test "no log at all is never valid" {
+	rm -rf "${COPY:?}"/*
+	run verify
+	[ "$status" != 0 ]
+}
+
+@test "another key: exit 4" {
+	KEY=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+	says any 4
+}
+
+@test "without a key the verdict says that the key is untrusted" {
+	run "$WS_BIN/agent-safe-audit-verify" --json "$COPY"
+	[ "$status" = 0 ]
+	[[ $output == *untrusted* ]]
+}
+
+@test "a live log that was cut back at a seal: the daemons refuse to go on" {
+	local log keep
+	chattr -R -a "$WS_STATE/audit/log" 2>/dev/null || true
+	log=$(find "$WS_STATE/audit/log" -type f | sort | tail -1)
+	keep=$(grep -n '"type":"log.seal"' "$log" | tail -2 | head -1 | cut -d: -f1)
+	head -n "$keep" "$log" >"$WS_TOP/cut"
+	cat "$WS_TOP/cut" >"$log"
+	run agent_safe status
+	[ "$status" != 0 ]
+	cp -r "$WS_TOP/whole/." "$WS_STATE/audit/log/"
+}

@@ -1,0 +1,262 @@
+/* The boot record: what launch writes is what the three read, and nothing else is accepted.
+ * links: shared/boot.c shared/fields.c shared/text.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "fields.h"
+
+#define FIELDS_MOST 64
+
+static struct boot given, got;
+
+static void
+fill(struct boot *boot)
+{
+	char *const texts[] = { boot->state_dir, boot->audit_dir, boot->runs_dir, boot->policy_path,
+	    boot->propose_socket, boot->control_socket, boot->box_dir };
+
+	memset(boot, 0, sizeof(*boot));
+	boot->mode = MODE_WORKSPACE_ROOT;
+	snprintf(boot->origin, sizeof(boot->origin), "host/some-id");
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		snprintf(texts[i], LIMIT_PATH, "/place/%zu", i);
+	boot->broker_uid = 11;
+	boot->broker_gid = 12;
+	boot->executor_uid = 13;
+	boot->auditor_uid = 14;
+	boot->executor_pid = 15;
+	boot->auditor_pid = 16;
+	snprintf(boot->profile_floor, sizeof(boot->profile_floor), "default");
+	boot->slot_count = 2;
+	boot->root_count = 2;
+	for (unsigned i = 0; i < 2; i++) {
+		boot->slots[i] = (struct boot_slot){ 100 + i, 200 + i };
+		snprintf(boot->roots[i].path, LIMIT_PATH, "/root/%u", i);
+		boot->roots[i].flags = i + 1;
+		boot->roots[i].uid = 300 + i;
+		boot->roots[i].gid = 400 + i;
+	}
+	memset(boot->policy_sha256, 0xab, sizeof(boot->policy_sha256));
+	boot->layers = 0x1234;
+}
+
+/* The record of `given` in pieces. */
+static struct fields_writer record;
+static struct field fields[FIELDS_MOST];
+static size_t field_count;
+
+static void
+take_apart(void)
+{
+	struct fields_reader reader;
+	const void *bytes;
+	size_t length;
+	int fd;
+
+	fill(&given);
+	fd = boot_write(&given);
+	assert_true(fd >= 0);
+	bytes = sealed_map(fd, LIMIT_FIELDS_BYTES, &length);
+	assert_non_null(bytes);
+	record.bytes = malloc(length);
+	record.length = length;
+	assert_non_null(record.bytes);
+	memcpy(record.bytes, bytes, length);
+	sealed_unmap(bytes, length);
+	close(fd);
+	assert_true(fields_open(&reader, BOOT_MAGIC, record.bytes, length));
+	field_count = 0;
+	while (field_count < FIELDS_MOST && fields_next(&reader, &fields[field_count]))
+		field_count++;
+	assert_true(fields_complete(&reader));
+}
+
+/* Read the record with field `changed` put in `times` times, cut by `cut` bytes. */
+static bool
+is_read(size_t changed, unsigned times, size_t cut)
+{
+	struct fields_writer writer;
+	bool good;
+	int fd;
+
+	fields_begin(&writer, BOOT_MAGIC);
+	for (size_t i = 0; i < field_count; i++)
+		for (unsigned n = 0; n < (i == changed ? times : 1); n++)
+			fields_put(&writer, fields[i].tag, fields[i].bytes,
+			    fields[i].length - (i == changed ? cut : 0));
+	fd = fields_seal(&writer, "boot");
+	assert_true(fd >= 0);
+	fields_free(&writer);
+	good = boot_read(fd, &got);
+	close(fd);
+	return good;
+}
+
+static void
+every_field_arrives(void **state)
+{
+	int fd;
+
+	(void)state;
+	fill(&given);
+	fd = boot_write(&given);
+	assert_true(fd >= 0);
+	assert_true(boot_read(fd, &got));
+	assert_memory_equal(&got, &given, sizeof(given));
+	close(fd);
+}
+
+static void
+every_tag_is_written(void **state)
+{
+	bool seen[BOOT_LAYERS + 1] = { false };
+
+	(void)state;
+	take_apart();
+	for (size_t i = 0; i < field_count; i++)
+		seen[fields[i].tag] = true;
+	for (unsigned tag = 1; tag <= BOOT_LAYERS; tag++)
+		if (!seen[tag])
+			fail_msg("tag %u is not written", tag);
+	assert_true(is_read(field_count, 1, 0));
+	free(record.bytes);
+}
+
+static void
+a_missing_field_is_refused(void **state)
+{
+	(void)state;
+	take_apart();
+	for (size_t i = 0; i < field_count; i++)
+		if (is_read(i, 0, 0))
+			fail_msg("read without field %zu, tag %u", i, fields[i].tag);
+	free(record.bytes);
+}
+
+static void
+a_doubled_field_is_refused(void **state)
+{
+	(void)state;
+	take_apart();
+	for (size_t i = 0; i < field_count; i++)
+		if (is_read(i, 2, 0))
+			fail_msg("read with field %zu, tag %u, twice", i, fields[i].tag);
+	free(record.bytes);
+}
+
+static void
+a_short_number_or_digest_is_refused(void **state)
+{
+	(void)state;
+	take_apart();
+	for (size_t i = 0; i < field_count; i++)
+		if ((fields[i].length == 8 && fields[i].tag != BOOT_ROOT_PATH && fields[i].tag != BOOT_PROFILE_FLOOR &&
+		    !(fields[i].tag >= BOOT_ORIGIN && fields[i].tag <= BOOT_BOX_DIR)) ||
+		    fields[i].tag == BOOT_POLICY_SHA256)
+			if (is_read(i, 1, 1))
+				fail_msg("read with a short field %zu, tag %u", i, fields[i].tag);
+	free(record.bytes);
+}
+
+static void
+nonsense_values_are_refused(void **state)
+{
+	static const struct {
+		uint16_t tag;
+		uint64_t value;
+	} numbers[] = {
+		{ BOOT_MODE, 0 },
+		{ BOOT_MODE, MODE_WORKSPACE_USER + 1 },
+		{ BOOT_BROKER_ID, UINT32_MAX },
+		{ BOOT_AUDITOR_ID, UINT64_C(1) << 32 },
+		{ BOOT_EXECUTOR_PID, UINT64_C(1) << 31 },
+		{ BOOT_SLOT_JOB, UINT32_MAX },
+	};
+	unsigned char bytes[8];
+	static const char *const paths[] = { "", "relative", "/a/../b", "/a/" };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
+		take_apart();
+		for (size_t i = 0; i < 8; i++)
+			bytes[i] = (unsigned char)(numbers[n].value >> 8 * i);
+		for (size_t i = 0; i < field_count; i++)
+			if (fields[i].tag == numbers[n].tag)
+				fields[i].bytes = bytes;
+		if (is_read(field_count, 1, 0))
+			fail_msg("tag %u read with %llu", numbers[n].tag, (unsigned long long)numbers[n].value);
+		free(record.bytes);
+	}
+	for (size_t n = 0; n < sizeof(paths) / sizeof(paths[0]); n++) {
+		take_apart();
+		for (size_t i = 0; i < field_count; i++)
+			if (fields[i].tag == BOOT_ROOT_PATH)
+				fields[i] = (struct field){ BOOT_ROOT_PATH, (const unsigned char *)paths[n], strlen(paths[n]) };
+		if (is_read(field_count, 1, 0))
+			fail_msg("root read: \"%s\"", paths[n]);
+		free(record.bytes);
+	}
+}
+
+static void
+lists_at_their_bounds(void **state)
+{
+	int fd;
+
+	(void)state;
+	fill(&given);
+	given.slot_count = LIMIT_SLOTS;
+	given.root_count = LIMIT_ROOTS;
+	for (unsigned i = 0; i < LIMIT_ROOTS; i++)
+		snprintf(given.roots[i].path, LIMIT_PATH, "/root/%u", i);
+	fd = boot_write(&given);
+	assert_true(boot_read(fd, &got));
+	assert_memory_equal(&got, &given, sizeof(given));
+	close(fd);
+	given.slot_count = given.root_count = 0;
+	fd = boot_write(&given);
+	assert_true(boot_read(fd, &got));
+	assert_int_equal(got.slot_count, 0);
+	close(fd);
+}
+
+static void
+an_unsealed_record_is_refused(void **state)
+{
+	FILE *file = tmpfile();
+
+	(void)state;
+	take_apart();
+	assert_non_null(file);
+	assert_int_equal(fwrite(record.bytes, 1, record.length, file), record.length);
+	assert_int_equal(fflush(file), 0);
+	assert_false(boot_read(fileno(file), &got));
+	fclose(file);
+	free(record.bytes);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field_arrives),
+		cmocka_unit_test(every_tag_is_written),
+		cmocka_unit_test(a_missing_field_is_refused),
+		cmocka_unit_test(a_doubled_field_is_refused),
+		cmocka_unit_test(a_short_number_or_digest_is_refused),
+		cmocka_unit_test(nonsense_values_are_refused),
+		cmocka_unit_test(lists_at_their_bounds),
+		cmocka_unit_test(an_unsealed_record_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
