@@ -1,0 +1,230 @@
+/* The rules from one line of the log to the next. */
+#include <inttypes.h>
+#include <string.h>
+
+#include <sodium.h>
+
+#include "base64.h"
+#include "digest.h"
+#include "text.h"
+
+#include "chain.h"
+#include "scan.h"
+
+#define KEY_TEXT BASE64_SIZE(32)
+
+void
+chain_begin(struct chain *chain, const char *origin, const uint8_t *key)
+{
+	*chain = (struct chain){ .origin_known = origin, .key_known = key };
+	if (origin)
+		text_copy(chain->origin, sizeof(chain->origin), origin);
+	if (key)
+		memcpy(chain->genesis_key, key, 32);
+}
+
+void
+chain_join(struct chain *chain, const struct chain_joint *joint)
+{
+	chain->at_joint = true;
+	chain->joint = *joint;
+}
+
+void
+chain_segment_name(char name[CHAIN_NAME], uint64_t first_seq)
+{
+	text_format(name, CHAIN_NAME, "seg-%020" PRIu64 ".jsonl", first_seq);
+}
+
+size_t
+chain_genesis_body(char *body, size_t size, const char *origin, const uint8_t key[32])
+{
+	char text[KEY_TEXT];
+
+	base64_encode(text, key, 32);
+	text_format(body, size, "{\"origin\":\"%s\",\"key\":\"%s\"}", origin, text);
+	return strlen(body);
+}
+
+size_t
+chain_segment_body(char *body, size_t size, const struct chain_joint *joint)
+{
+	char name[CHAIN_NAME], digest[65] = "";
+
+	chain_segment_name(name, joint->first_seq);
+	if (joint->torn > 0)
+		text_hex(digest, joint->torn_sha256, 32);
+	text_format(body, size, "{\"after\":\"%s\",\"torn\":%" PRIu64 ",\"torn_sha256\":\"%s\"}", name, joint->torn,
+	    digest);
+	return strlen(body);
+}
+
+size_t
+chain_seal_text(const struct chain *chain, const char *time, const uint8_t next_key[32],
+    char text[CHAIN_SEAL_TEXT])
+{
+	char root_text[KEY_TEXT], key_text[KEY_TEXT], head[65];
+	uint8_t root[32];
+
+	tree_root(&chain->tree, root);
+	base64_encode(root_text, root, 32);
+	base64_encode(key_text, next_key, 32);
+	text_hex(head, chain->head, 32);
+	text_format(text, CHAIN_SEAL_TEXT, "%s\n%" PRIu64 "\n%s\nseal %" PRIu64 " %s %s %s\n", chain->origin,
+	    chain->next_seq, root_text, chain->next_seal, head, key_text, time);
+	return strlen(text);
+}
+
+size_t
+chain_seal_body(const struct chain *chain, char *body, size_t size, const uint8_t next_key[32],
+    const uint8_t signature[64])
+{
+	char root_text[KEY_TEXT], key_text[KEY_TEXT], signature_text[BASE64_SIZE(64)];
+	uint8_t root[32];
+
+	tree_root(&chain->tree, root);
+	base64_encode(root_text, root, 32);
+	base64_encode(key_text, next_key, 32);
+	base64_encode(signature_text, signature, 64);
+	text_format(body, size, "{\"n\":%" PRIu64 ",\"size\":%" PRIu64 ",\"root\":\"%s\",\"next\":\"%s\",\"sig\":\"%s\"}",
+	    chain->next_seal, chain->next_seq, root_text, key_text, signature_text);
+	return strlen(body);
+}
+
+/* --- what a line of the auditor's own must say ------------------------------ */
+
+/* d = {"origin":"...","key":"..."}; what is not known yet is believed. */
+static const char *
+take_genesis(struct chain *chain, const struct record *record)
+{
+	struct scan scan = { record->body, record->body_length };
+	char origin[LIMIT_ORIGIN];
+	const char *quote;
+	uint8_t key[32];
+	size_t length;
+
+	if (!scan_literal(&scan, "{\"origin\":\""))
+		return "genesis: origin expected";
+	quote = memchr(scan.at, '"', scan.left);
+	length = quote ? (size_t)(quote - scan.at) : 0;
+	/* The origin is a line of every signed text: no escape could be told from what it stands for. */
+	if (length == 0 || length >= sizeof(origin) || memchr(scan.at, '\\', length))
+		return "genesis: origin";
+	memcpy(origin, scan.at, length);
+	origin[length] = '\0';
+	scan = (struct scan){ scan.at + length, scan.left - length };
+	if (!scan_literal(&scan, "\",\"key\":\"") || !scan_base64(&scan, key, 32) ||
+	    !scan_literal(&scan, "\"}") || scan.left > 0)
+		return "genesis: key";
+	if (chain->origin_known && strcmp(origin, chain->origin) != 0)
+		return "genesis: another origin";
+	if (chain->key_known && memcmp(key, chain->genesis_key, 32) != 0)
+		return "genesis: another key";
+	memcpy(chain->origin, origin, length + 1);
+	memcpy(chain->genesis_key, key, 32);
+	memcpy(chain->key, key, 32);
+	return NULL;
+}
+
+/* Only one text is right: compose and compare. */
+static const char *
+check_segment(const struct chain *chain, const struct record *record)
+{
+	char body[256];
+	size_t length = chain_segment_body(body, sizeof(body), &chain->joint);
+
+	if (length != record->body_length || memcmp(body, record->body, length) != 0)
+		return "segment: does not tell the end of the segment before";
+	return NULL;
+}
+
+static const char *
+take_seal(struct chain *chain, const struct record *record)
+{
+	struct scan scan = { record->body, record->body_length };
+	uint8_t root[32], sealed_root[32], next[32], signature[64];
+	char text[CHAIN_SEAL_TEXT];
+	uint64_t number, size;
+
+	if (!scan_literal(&scan, "{\"n\":") || !scan_decimal(&scan, &number) || number != chain->next_seal)
+		return "seal: number";
+	if (!scan_literal(&scan, ",\"size\":") || !scan_decimal(&scan, &size) || size != record->seq)
+		return "seal: size";
+	tree_root(&chain->tree, root);
+	if (!scan_literal(&scan, ",\"root\":\"") || !scan_base64(&scan, sealed_root, 32) ||
+	    memcmp(root, sealed_root, 32) != 0)
+		return "seal: root";
+	if (!scan_literal(&scan, "\",\"next\":\"") || !scan_base64(&scan, next, 32))
+		return "seal: next key";
+	if (!scan_literal(&scan, "\",\"sig\":\"") || !scan_base64(&scan, signature, 64) ||
+	    !scan_literal(&scan, "\"}") || scan.left > 0)
+		return "seal: form of the signature";
+	if (crypto_sign_verify_detached(signature, (const uint8_t *)text,
+	    chain_seal_text(chain, record->time, next, text), chain->key) != 0)
+		return "seal: signature";
+	memcpy(chain->key, next, 32);
+	memcpy(chain->root, root, 32);
+	memcpy(chain->sealed, record->time, RECORD_TIME);
+	chain->next_seal++;
+	return NULL;
+}
+
+/* Where in the log this line may stand; NULL or what is wrong. */
+static const char *
+check_place(const struct chain *chain, const struct record *record)
+{
+	bool is_segment = strcmp(record->type, "log.segment") == 0;
+
+	if ((record->seq == 0) != (strcmp(record->type, "log.genesis") == 0))
+		return record->seq == 0 ? "the first line is not log.genesis" : "a second log.genesis";
+	if (record->seq == 1 && strcmp(record->type, "log.seal") != 0)
+		return "the second line is not seal 0";
+	if (is_segment != chain->at_joint)
+		return is_segment ? "log.segment inside a segment" : "the segment does not begin with log.segment";
+	/* Believing it needs the operator's key, which nobody has given. */
+	if (strcmp(record->type, "log.rekey") == 0)
+		return "log.rekey without an operator key to check it";
+	return NULL;
+}
+
+/* The rules of the line's own type. */
+static const char *
+take_type(struct chain *chain, const struct record *record)
+{
+	if (strcmp(record->type, "log.seal") == 0)
+		return take_seal(chain, record);
+	if (chain->unsealed >= CHAIN_UNSEALED_MAX)
+		return "more than 256 lines without a seal";
+	if (strcmp(record->type, "log.genesis") == 0)
+		return take_genesis(chain, record);
+	if (strcmp(record->type, "log.segment") == 0)
+		return check_segment(chain, record);
+	return NULL;
+}
+
+const char *
+chain_take(struct chain *chain, const char *line, size_t length, struct record *record)
+{
+	const char *why;
+
+	if (!record_parse(line, length, record, &why))
+		return why;
+	if (record->seq != chain->next_seq)
+		return "seq does not follow";
+	if (memcmp(record->prev, chain->head, 32) != 0)
+		return "prev is not the hash of the line before";
+	if (record->sn != chain->next_sn[record->source])
+		return "sn does not follow";
+	why = check_place(chain, record);
+	if (!why)
+		why = take_type(chain, record);
+	if (why)
+		return why;
+	chain->unsealed = strcmp(record->type, "log.seal") == 0 ? 0 : chain->unsealed + 1;
+	chain->at_joint = false;
+	chain->next_seq++;
+	chain->next_sn[record->source]++;
+	digest_take(chain->head, line, length);
+	tree_add(&chain->tree, line, length);
+	return NULL;
+}

@@ -1,0 +1,123 @@
+/* The files of a log folder. */
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scope.h"
+
+#include "chain.h"
+#include "segments.h"
+
+bool
+segments_read_name(const char *name, uint64_t *first_seq)
+{
+	char again[CHAIN_NAME];
+
+	if (strncmp(name, "seg-", 4) != 0)
+		return false;
+	errno = 0;
+	*first_seq = strtoull(name + 4, NULL, 10);
+	if (errno != 0)
+		return false;
+	/* Only the one form that a writer gives it. */
+	chain_segment_name(again, *first_seq);
+	return strcmp(again, name) == 0;
+}
+
+static int
+compare(const void *one, const void *other)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A copy of *list with room for one more element than count; 0 or -1. */
+static int
+grow(void *list, size_t count, size_t size)
+{
+	void *larger = reallocarray(*(void **)list, count + 1, size);
+
+	if (!larger)
+		return -1;
+	*(void **)list = larger;
+	return 0;
+}
+
+static int
+add_name(struct segments *segments, const char *name)
+{
+	uint64_t first_seq;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "trust") == 0)
+		return 0;
+	if (segments_read_name(name, &first_seq)) {
+		if (grow(&segments->first_seqs, segments->count, sizeof(first_seq)) < 0)
+			return -1;
+		segments->first_seqs[segments->count++] = first_seq;
+		return 0;
+	}
+	if (grow(&segments->strangers, segments->stranger_count, sizeof(name)) < 0)
+		return -1;
+	segments->strangers[segments->stranger_count] = strdup(name);
+	return segments->strangers[segments->stranger_count++] ? 0 : -1;
+}
+
+int
+segments_list(int folder_fd, struct segments *segments)
+{
+	/* A descriptor of its own: reading moves the offset of an open folder. */
+	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int result = 0;
+
+	*segments = (struct segments){ 0 };
+	if (!folder) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	errno = 0;
+	while (result == 0 && (entry = readdir(folder)) != NULL)
+		result = add_name(segments, entry->d_name);
+	if (errno != 0)
+		result = -1;
+	closedir(folder);
+	if (result == 0 && segments->count > 0)
+		qsort(segments->first_seqs, segments->count, sizeof(uint64_t), compare);
+	return result;
+}
+
+void
+segments_free(struct segments *segments)
+{
+	for (size_t i = 0; i < segments->stranger_count; i++)
+		free(segments->strangers[i]);
+	free(segments->strangers);
+	free(segments->first_seqs);
+	*segments = (struct segments){ 0 };
+}
+
+int
+segments_open(int folder_fd, uint64_t first_seq)
+{
+	char name[CHAIN_NAME];
+	struct stat st;
+	scoped_close int fd = -1;
+
+	chain_segment_name(name, first_seq);
+	fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -1;
+	if (!S_ISREG(st.st_mode)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return scope_keep(&fd);
+}

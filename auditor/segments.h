@@ -1,0 +1,26 @@
+#ifndef SEGMENTS_H
+#define SEGMENTS_H
+
+/* The files of a log folder. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct segments {
+	uint64_t *first_seqs; /* ascending; malloc()ed */
+	size_t count;
+	char **strangers;     /* names of files that do not belong here */
+	size_t stranger_count;
+};
+
+/* List the folder; 0, or -1 with errno.  Free with segments_free(). */
+int segments_list(int folder_fd, struct segments *segments);
+void segments_free(struct segments *segments);
+
+/* Open one segment for reading; -1 with errno (EINVAL: not a regular file). */
+int segments_open(int folder_fd, uint64_t first_seq);
+
+/* "seg-<20 digits>.jsonl". */
+bool segments_read_name(const char *name, uint64_t *first_seq);
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+/* The command line of agent-safe-audit-verify. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "limits.h"
+
+#define OPTIONS_NOTES 16
+
+struct options {
+	bool json;
+	const char *folder;       /* NULL: segments come as descriptors */
+	unsigned fds;             /* how many, from 3 up */
+	bool has_max_age;
+	uint64_t max_age_seconds;
+	bool has_key, has_origin;
+	uint8_t key[32];
+	char origin[LIMIT_ORIGIN];
+	const char *notes[OPTIONS_NOTES];
+	unsigned note_count;
+};
+
+/* False after one line on standard error. */
+bool options_read(struct options *options, int argc, char **argv);
+
+/* The text of a small file: at most size - 1 bytes and a NUL; its length or -1 with errno. */
+long options_read_file(const char *path, char *text, unsigned size);
+
+#endif

@@ -1,0 +1,58 @@
+#ifndef VERIFY_H
+#define VERIFY_H
+
+/* From segments to a verdict (AUDIT A13; exit codes of the command line). */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "dispatch.h"
+#include "walk.h"
+
+#define VERIFY_NOTES 16
+
+/* The number is the exit status. */
+enum verdict {
+	VERDICT_OK = 0,
+	VERDICT_UNREADABLE = 3,
+	VERDICT_TAMPERED = 4,
+	VERDICT_CUT = 5,        /* truncated, or forked: another log of the same key */
+	VERDICT_INCOMPLETE = 6, /* or stale */
+};
+
+/* A head that somebody kept: after `size` lines the tree had this root. */
+struct verify_note {
+	uint64_t size;
+	uint8_t root[32];
+	bool met;
+};
+
+struct verify {
+	struct walk walk;
+	struct dispatch dispatch;
+	struct verify_note notes[VERIFY_NOTES];
+	size_t note_count;
+	uint64_t max_age_seconds; /* 0: any age will do */
+	uint64_t told;            /* records of broker and executor */
+
+	enum verdict verdict;
+	const char *word;         /* "ok", "tampered", "truncated", ... */
+	char reason[256];
+};
+
+/* verify: zeroed, notes and max_age_seconds set.  origin, key: what is trusted, or NULL. */
+void verify_begin(struct verify *verify, const char *origin, const uint8_t *key);
+
+/* The next segment; false when it cannot be read or nothing behind it can change the verdict. */
+bool verify_segment(struct verify *verify, int fd, uint64_t first_seq);
+
+/* All segments were given: the verdict. */
+void verify_end(struct verify *verify, uint64_t now_us);
+
+/* The log cannot be read at all. */
+void verify_unreadable(struct verify *verify, const char *what);
+
+/* Size and root, the second and third line of a checkpoint; false when text does not begin so. */
+bool verify_read_note(struct verify_note *note, const char *text, size_t length);
+
+#endif

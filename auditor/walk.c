@@ -1,0 +1,156 @@
+/* Reading a log from its first byte. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "digest.h"
+
+#include "walk.h"
+
+void
+walk_begin(struct walk *walk, const char *origin, const uint8_t *key)
+{
+	memset(walk, 0, offsetof(struct walk, buffer));
+	chain_begin(&walk->chain, origin, key);
+}
+
+static struct walk_fault
+fault_here(const struct walk *walk, const char *why)
+{
+	return (struct walk_fault){ .why = why, .segment = walk->segment, .line = walk->lines + 1,
+		.offset = walk->good_bytes, .seq = walk->chain.next_seq };
+}
+
+/* One complete line; false when it does not hold. */
+static bool
+take_line(struct walk *walk, const char *line, size_t length)
+{
+	struct record record;
+	const char *why = chain_take(&walk->chain, line, length, &record);
+
+	if (why) {
+		walk->suspect = fault_here(walk, why);
+		return false;
+	}
+	/* The first line of a segment has declared what was torn from the one before. */
+	walk->suspect.why = NULL;
+	if (walk->each) {
+		why = walk->each(walk->context, &record, walk->chain.head);
+		if (why) {
+			walk->fault = fault_here(walk, why);
+			walk->fault.seq = record.seq;
+		}
+	}
+	walk->lines++;
+	walk->good_bytes += length;
+	return !why;
+}
+
+/* All complete lines of the buffer; how many bytes were taken.  *failed: one did not hold. */
+static size_t
+take_lines(struct walk *walk, size_t length, bool *failed)
+{
+	size_t at = 0;
+
+	while (!*failed) {
+		const char *newline = memchr(walk->buffer + at, '\n', length - at);
+		size_t size = newline ? (size_t)(newline - walk->buffer) + 1 - at : 0;
+
+		if (!newline)
+			break;
+		*failed = !take_line(walk, walk->buffer + at, size);
+		if (!*failed)
+			at += size;
+	}
+	return at;
+}
+
+static ssize_t
+read_some(int fd, char *bytes, size_t size)
+{
+	ssize_t length;
+
+	do
+		length = read(fd, bytes, size);
+	while (length < 0 && errno == EINTR);
+	return length;
+}
+
+/* Count and hash what lies behind the last good line, up to the end of the file. */
+static int
+take_torn(struct walk *walk, int fd, size_t held)
+{
+	struct digest_state state;
+	ssize_t length = (ssize_t)held;
+
+	digest_begin(&state);
+	while (length > 0) {
+		digest_add(&state, walk->buffer, (size_t)length);
+		walk->torn += (uint64_t)length;
+		walk->torn_has_lines |= memchr(walk->buffer, '\n', (size_t)length) != NULL;
+		length = read_some(fd, walk->buffer, sizeof(walk->buffer));
+	}
+	digest_end(&state, walk->torn_sha256);
+	return length < 0 ? -1 : 0;
+}
+
+/* Whole lines until one fails, or none is complete within the longest line, or the end. */
+static int
+take_segment(struct walk *walk, int fd)
+{
+	size_t held = 0;
+	bool failed = false;
+
+	while (!failed && held < LIMIT_RECORD_BYTES) {
+		ssize_t length = read_some(fd, walk->buffer + held, sizeof(walk->buffer) - held);
+		size_t taken;
+
+		if (length < 0)
+			return -1;
+		if (length == 0)
+			break;
+		held += (size_t)length;
+		taken = take_lines(walk, held, &failed);
+		memmove(walk->buffer, walk->buffer + taken, held - taken);
+		held -= taken;
+	}
+	if (!failed && held > 0)
+		walk->suspect = fault_here(walk, "line is not complete");
+	return take_torn(walk, fd, held);
+}
+
+int
+walk_segment(struct walk *walk, int fd, uint64_t first_seq)
+{
+	struct walk_fault before = walk->suspect;
+
+	if (walk->fault.why)
+		return 0;
+	if (walk->segments > 0) {
+		struct chain_joint joint = { .first_seq = walk->segment, .torn = walk->torn };
+
+		memcpy(joint.torn_sha256, walk->torn_sha256, 32);
+		chain_join(&walk->chain, &joint);
+	}
+	walk->segment = first_seq == UINT64_MAX ? walk->chain.next_seq : first_seq;
+	walk->segments++;
+	walk->lines = walk->good_bytes = walk->torn = 0;
+	walk->torn_has_lines = false;
+	if (walk->segment != walk->chain.next_seq) {
+		walk->fault = before.why ? before : fault_here(walk, "a segment is missing or misnamed");
+		return 0;
+	}
+	if (take_segment(walk, fd) < 0)
+		return -1;
+	/* Nothing in this segment held: then nothing has declared the line that failed before it. */
+	if (walk->lines == 0 && before.why)
+		walk->fault = before;
+	return 0;
+}
+
+void
+walk_end(struct walk *walk)
+{
+	if (!walk->fault.why && walk->torn_has_lines)
+		walk->fault = walk->suspect;
+}

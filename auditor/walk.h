@@ -1,0 +1,64 @@
+#ifndef WALK_H
+#define WALK_H
+
+/*
+ * Reading a log from its first byte: segments into lines, each line through chain_take().  The
+ * verifier and the auditor's recovery run the same code.  Memory is constant.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "limits.h"
+
+#include "chain.h"
+
+#define WALK_BUFFER (4 * LIMIT_RECORD_BYTES)
+
+/* Where the first line that does not hold lies. */
+struct walk_fault {
+	const char *why;   /* NULL: none */
+	uint64_t segment;  /* its first seq */
+	uint64_t line;     /* from 1, in its segment */
+	uint64_t offset;   /* in bytes, in its segment */
+	uint64_t seq;      /* that it should have had */
+};
+
+struct walk {
+	struct chain chain;
+	/* Called for each line that holds; hash: SHA-256 of the line.  A text that is not NULL is a fault. */
+	const char *(*each)(void *context, const struct record *record, const uint8_t hash[32]);
+	void *context;
+
+	struct walk_fault fault;
+
+	/* The segment in progress, or the last one. */
+	uint64_t segment;    /* its first seq */
+	uint64_t segments;   /* how many were begun */
+	uint64_t lines;      /* good lines in it */
+	uint64_t good_bytes; /* up to the last good line */
+	uint64_t torn;       /* bytes behind that */
+	bool torn_has_lines; /* there is a newline among them */
+	uint8_t torn_sha256[32];
+	/* A line that failed: a fault, unless the next segment declares these bytes as torn. */
+	struct walk_fault suspect;
+
+	char buffer[WALK_BUFFER];
+};
+
+/* walk: large, keep it static.  origin, key: as chain_begin(). */
+void walk_begin(struct walk *walk, const char *origin, const uint8_t *key);
+
+/*
+ * Read the next segment to its end.  first_seq: what its name says, or UINT64_MAX when it has no
+ * name.  0 (look at walk->fault), or -1 with errno when it cannot be read.
+ */
+int walk_segment(struct walk *walk, int fd, uint64_t first_seq);
+
+/*
+ * There are no more segments: a complete line that failed in the last one becomes the fault.
+ * What has no newline stays in torn.
+ */
+void walk_end(struct walk *walk);
+
+#endif
