@@ -1,0 +1,120 @@
+/* submit: propose a command, with the working directory as a descriptor. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "limits.h"
+#include "scope.h"
+#include "text.h"
+
+#include "cli.h"
+#include "commands.h"
+#include "fault.h"
+#include "output.h"
+#include "session.h"
+#include "view.h"
+
+/* Values of the variables that the broker's policy names, and no others. */
+static void
+add_environment(struct json *params, const struct json *names)
+{
+	struct json *environment = NULL;
+
+	for (size_t i = 0; i < json_count(names); i++) {
+		const char *name = json_text(json_at(names, i));
+		const char *value = name ? getenv(name) : NULL;
+
+		if (!value)
+			continue;
+		if (!text_is_utf8(value, strlen(value)))
+			fault_die("invalid_input", "the environment variable %s is not UTF-8", name);
+		if (!environment)
+			environment = json_add_object(params, "environment");
+		json_add_text(environment, name, value);
+	}
+}
+
+/* A number of seconds from now, or the text for the broker to read. */
+static void
+add_not_before(const struct cli *cli, struct json *params)
+{
+	const char *text = cli_value(cli, OPTION_NOT_BEFORE);
+	uint64_t seconds;
+
+	if (text && text_number(text, 1u << 31, &seconds))
+		json_add_integer(params, "not_before", (int64_t)seconds);
+	else
+		cli_add_text(cli, params, "not_before", OPTION_NOT_BEFORE);
+}
+
+static struct json *
+submit_params(const struct cli *cli, const struct json *hello)
+{
+	struct json *params = json_object(), *command = json_add_array(params, "command");
+
+	for (size_t i = 0; i < cli->options.word_count; i++)
+		json_add_bytes(command, NULL, cli->options.words[i], strlen(cli->options.words[i]));
+	json_add_integer(params, "timeout", cli_number(cli, OPTION_TIMEOUT, 1, LIMIT_TIMEOUT_SECONDS, 60));
+	json_add_integer(params, "max_attempts", cli_number(cli, OPTION_MAX_ATTEMPTS, 1, LIMIT_ATTEMPTS, 1));
+	cli_add_text(cli, params, "idempotency_key", OPTION_KEY);
+	cli_add_text(cli, params, "label", OPTION_LABEL);
+	if (cli_has(cli, OPTION_PRIORITY))
+		json_add_integer(params, "priority", cli_number(cli, OPTION_PRIORITY, -1000, 1000, 0));
+	if (cli_has(cli, OPTION_NEW))
+		json_add_boolean(params, "new", true);
+	add_not_before(cli, params);
+	json_add_text(params, "source", "cli");
+	add_environment(params, json_get(hello, "environment"));
+	return params;
+}
+
+/*
+ * The directory as a descriptor: O_PATH would prove nothing, anybody can O_PATH-open /etc.
+ * Over ssh there are no descriptors: the other host's dial-stdio opens "cwd" there.
+ */
+static int
+open_cwd(const struct cli *cli, struct json *params)
+{
+	const char *cwd = cli_has(cli, OPTION_CWD) ? cli_value(cli, OPTION_CWD) : ".";
+	int fd;
+
+	if (cli->host) {
+		if (cwd[0] != '/')
+			fault_die("invalid_input", "with -H, --cwd must name a directory of that host, absolute");
+		cli_add_text(cli, params, "cwd", OPTION_CWD);
+		return -1;
+	}
+	fd = open(cwd, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		fault_die("invalid_input", "working directory: %s", strerror(errno));
+	return fd;
+}
+
+int
+submit_job(struct cli *cli)
+{
+	struct session session;
+	struct json *params, *job;
+	bool created = true;
+	int cwd_fd;
+
+	cwd_fd = cli->host ? -1 : open_cwd(cli, NULL); /* before a trio is started for nothing */
+	session_open(&session, cli, START_EITHER);
+	params = submit_params(cli, session.hello);
+	if (cli->host)
+		open_cwd(cli, params);
+	job = session_ask_with(&session, "job.submit", params, cwd_fd);
+	scope_close(&cwd_fd);
+	json_boolean(json_get(job, "created"), &created);
+	if (!created)
+		fault_note("this was proposed before: the answer is that job");
+	if (output_is_table())
+		view_job(job, json_get(job, "assessment"));
+	else
+		output_json(job);
+	json_free(job);
+	session_close(&session);
+	return EXIT_DONE;
+}

@@ -1,0 +1,358 @@
+/* Jobs for a person. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "json.h"
+#include "log.h"
+#include "scope.h"
+#include "text.h"
+
+#include "escape.h"
+#include "output.h"
+#include "quote.h"
+#include "table.h"
+#include "view.h"
+
+#define LIST_COMMAND_BYTES 60 /* of a quoted command in a list */
+
+static char *
+copy(const char *text)
+{
+	char *kept = strdup(text);
+
+	if (!kept)
+		fatal("out of memory");
+	return kept;
+}
+
+char *
+view_value(const struct json *value)
+{
+	const char *text = json_text(value);
+
+	if (!value || json_is_null(value))
+		return copy("-");
+	return text ? copy(text) : json_print(value, NULL);
+}
+
+char *
+view_time(const struct json *seconds)
+{
+	scoped_free char *number = view_value(seconds);
+	char text[64];
+	struct tm local;
+	time_t when = (time_t)strtoll(number, NULL, 10);
+
+	if (number[0] == '-' || !localtime_r(&when, &local) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %z", &local) == 0)
+		return copy("-");
+	return copy(text);
+}
+
+/* One element of argv, quoted. */
+static char *
+quote_element(const struct json *element, size_t *length)
+{
+	scoped_free char *bytes = json_bytes(element, length);
+
+	if (!bytes) {
+		*length = 0;
+		return copy("(not an argument)");
+	}
+	return quote_word(bytes, *length, output_is_ascii());
+}
+
+char *
+view_command(const struct json *command)
+{
+	char *line = copy("");
+	size_t used = 0;
+
+	for (size_t i = 0; i < json_count(command); i++) {
+		size_t length;
+		scoped_free char *word = quote_element(json_at(command, i), &length);
+		size_t size = strlen(word);
+
+		line = realloc(line, used + size + 2);
+		if (!line)
+			fatal("out of memory");
+		if (used > 0)
+			line[used++] = ' ';
+		memcpy(line + used, word, size + 1);
+		used += size;
+	}
+	return line;
+}
+
+void
+view_field(const char *name, const char *value)
+{
+	if (!value)
+		return;
+	output_text("%-14s ", name);
+	output_shown(value);
+	output_text("\n");
+}
+
+void
+view_member(const char *name, const struct json *object, const char *key)
+{
+	const struct json *value = json_get(object, key);
+	scoped_free char *text = NULL;
+
+	if (!value || json_is_null(value))
+		return;
+	text = view_value(value);
+	view_field(name, text);
+}
+
+static void
+view_moment(const char *name, const struct json *object, const char *key)
+{
+	const struct json *value = json_get(object, key);
+	scoped_free char *text = NULL;
+
+	if (!value || json_is_null(value))
+		return;
+	text = view_time(value);
+	view_field(name, text);
+}
+
+/* argv whole, one element per line with index and length; then as one line for a shell. */
+static void
+view_argv(const struct json *command)
+{
+	scoped_free char *line = view_command(command);
+
+	output_text("%-14s %zu argument%s\n", "command", json_count(command), json_count(command) == 1 ? "" : "s");
+	for (size_t i = 0; i < json_count(command); i++) {
+		size_t length;
+		scoped_free char *word = quote_element(json_at(command, i), &length);
+
+		output_text("  [%zu] %zu byte%s  %s\n", i, length, length == 1 ? "" : "s", word);
+	}
+	output_text("%-14s %s\n", "for a shell", line);
+}
+
+/* The members of an object, one per line. */
+static void
+view_object(const char *name, const struct json *object)
+{
+	if (json_count(object) == 0)
+		return;
+	output_text("%s\n", name);
+	for (size_t i = 0; i < json_count(object); i++) {
+		scoped_free char *value = view_value(json_at(object, i));
+
+		output_text("  ");
+		output_shown(json_key_at(object, i));
+		output_text(" = ");
+		output_shown(value);
+		output_text("\n");
+	}
+}
+
+/* Elements of an array of texts, one per line under one name. */
+static void
+view_list(const char *name, const struct json *array)
+{
+	for (size_t i = 0; i < json_count(array); i++) {
+		scoped_free char *value = view_value(json_at(array, i));
+
+		view_field(i == 0 ? name : "", value);
+	}
+}
+
+static void
+view_verdict(const struct json *assessment)
+{
+	const struct json *failed = json_get(assessment, "failed");
+	bool allowed = false;
+
+	json_boolean(json_get(assessment, "allowed"), &allowed);
+	output_text("%-14s ", "policy");
+	output_styled(allowed ? "32" : "31", allowed ? "allowed" : "refused");
+	output_text("\n");
+	view_member("  reason", assessment, "reason");
+	view_member("  rule", assessment, "rule_index");
+	for (size_t i = 0; i < json_count(failed); i++) {
+		view_member("  not by rule", json_at(failed, i), "rule");
+		view_member("    because", json_at(failed, i), "text");
+	}
+	view_object("program", json_get(assessment, "program"));
+	view_object("environment", json_get(assessment, "environment"));
+	view_object("limits", json_get(assessment, "limits"));
+	view_member("cage profile", assessment, "profile");
+	view_member("policy digest", assessment, "policy_digest");
+	view_list("warning", json_get(assessment, "warnings"));
+}
+
+/* What a person needs to approve exactly this. */
+static void
+view_how_to_approve(const struct json *job, const char *digest)
+{
+	const char *id = json_text(json_get(job, "id"));
+	const char *approval = json_text(json_get(job, "approval_status"));
+
+	if (!id || !digest || !approval || strcmp(approval, "pending") != 0)
+		return;
+	output_text("%-14s agent-safe approve ", "to approve");
+	output_shown(id);
+	output_text(" --by NAME --digest ");
+	output_shown(digest);
+	output_text("\n");
+}
+
+static void
+view_attempts(const struct json *attempts)
+{
+	static const char *const shown[] = {
+		"outcome", "exit_code", "signal", "stage", "error", "reason", "duration_ms", "next_try_at",
+		"stdout_bytes", "stderr_bytes", "stdout_sha256", "stderr_sha256", "redactions", "layers",
+	};
+
+	for (size_t i = 0; i < json_count(attempts); i++) {
+		const struct json *one = json_at(attempts, i);
+		scoped_free char *number = view_value(json_get(one, "attempt"));
+
+		view_field("attempt", number);
+		view_moment("  started", one, "started_at");
+		view_moment("  ended", one, "ended_at");
+		for (size_t at = 0; at < sizeof(shown) / sizeof(*shown); at++) {
+			char name[32];
+
+			text_format(name, sizeof(name), "  %s", shown[at]);
+			if (strcmp(shown[at], "next_try_at") == 0)
+				view_moment(name, one, shown[at]);
+			else
+				view_member(name, one, shown[at]);
+		}
+	}
+}
+
+/* The kept output of the last attempt, line by line. */
+static void
+view_output(const char *name, const struct json *result, const char *key)
+{
+	size_t length = 0;
+	scoped_free char *bytes = json_bytes(json_get(result, key), &length);
+	scoped_free char *shown = NULL;
+
+	if (length == 0)
+		return;
+	shown = escape_text(bytes, length, ESCAPE_LINES | (output_is_ascii() ? ESCAPE_ASCII : 0));
+	output_text("%s\n%s%s", name, shown, bytes[length - 1] == '\n' ? "" : "\n");
+}
+
+static void
+view_decision(const struct json *job)
+{
+	view_member("decided by", job, "decided_by");
+	view_moment("decided", job, "decided_at");
+	view_member("reason", job, "decision_reason");
+	view_member("self-approved", job, "self_approved");
+	view_moment("expires", job, "approval_expires_at");
+}
+
+void
+view_job(const struct json *job, const struct json *assessment)
+{
+	const char *digest = json_text(json_get(assessment ? assessment : job, "spec_digest"));
+	const struct json *result = json_get(job, "result");
+
+	view_member("job", job, "id");
+	view_member("status", job, "status");
+	view_member("error", job, "error_class");
+	view_member("approval", job, "approval_status");
+	view_decision(job);
+	view_member("label", job, "label");
+	view_member("key", job, "idempotency_key");
+	view_member("source", job, "source");
+	view_object("submitter", json_get(job, "submitter"));
+	view_moment("created", job, "created_at");
+	view_moment("due", job, "available_at");
+	view_list("waits for", json_get(job, "waiting_for"));
+	view_argv(json_get(job, "command"));
+	view_member("directory", job, "cwd");
+	view_member("timeout, s", job, "timeout");
+	view_member("attempts", job, "attempts");
+	view_member("at most", job, "max_attempts");
+	view_list("warning", json_get(job, "warnings"));
+	if (assessment)
+		view_verdict(assessment);
+	view_field("spec digest", digest);
+	view_how_to_approve(job, digest);
+	view_attempts(json_get(job, "attempts_log"));
+	view_member("result error", result, "error");
+	view_output("standard output", result, "stdout");
+	view_output("standard error", result, "stderr");
+	view_member("truncated", result, "truncated");
+}
+
+/* A quoted command for a list: whole when wide, else cut at a character and said so. */
+static char *
+list_command(const struct json *command)
+{
+	char *line = view_command(command), *cut = NULL;
+	size_t length = strlen(line), keep = LIST_COMMAND_BYTES;
+
+	if (length <= keep || output_form() == OUTPUT_WIDE)
+		return line;
+	while (keep > 0 && ((unsigned char)line[keep] & 0xc0) == 0x80)
+		keep--;
+	if (asprintf(&cut, "%.*s ...[+%zu bytes]", (int)keep, line, length - keep) < 0)
+		fatal("out of memory");
+	free(line);
+	return cut;
+}
+
+static char *
+escaped_member(const struct json *job, const char *key)
+{
+	scoped_free char *value = view_value(json_get(job, key));
+
+	return escape_text(value, strlen(value), output_is_ascii() ? ESCAPE_ASCII : 0);
+}
+
+static void
+add_row(struct table *table, const struct json *job, bool wide)
+{
+	static const char *const extra[] = { "source", "label", "cwd", "spec_digest" };
+	scoped_free char *attempts = escaped_member(job, "attempts");
+	scoped_free char *most = escaped_member(job, "max_attempts");
+	char *tries = NULL;
+
+	if (asprintf(&tries, "%s/%s", attempts, most) < 0)
+		fatal("out of memory");
+	table_add(table, escaped_member(job, "id"));
+	table_add(table, escaped_member(job, "status"));
+	table_add(table, escaped_member(job, "approval_status"));
+	table_add(table, tries);
+	table_add(table, view_time(json_get(job, "created_at")));
+	for (size_t i = 0; wide && i < sizeof(extra) / sizeof(*extra); i++)
+		table_add(table, escaped_member(job, extra[i]));
+	table_add(table, list_command(json_get(job, "command")));
+}
+
+void
+view_jobs(const struct json *jobs)
+{
+	static const char *const narrow[] = { "ID", "STATUS", "APPROVAL", "TRIES", "CREATED", "COMMAND" };
+	static const char *const wide[] = { "ID", "STATUS", "APPROVAL", "TRIES", "CREATED", "SOURCE", "LABEL",
+		"DIRECTORY", "SPEC DIGEST", "COMMAND" };
+	bool is_wide = output_form() == OUTPUT_WIDE;
+	scoped_free char *text = NULL;
+	struct table table;
+
+	if (is_wide)
+		table_open(&table, wide, sizeof(wide) / sizeof(*wide));
+	else
+		table_open(&table, narrow, sizeof(narrow) / sizeof(*narrow));
+	for (size_t i = 0; i < json_count(jobs); i++)
+		add_row(&table, json_at(jobs, i), is_wide);
+	text = table_text(&table);
+	output_text("%s", text);
+	table_close(&table);
+}
