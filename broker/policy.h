@@ -82,8 +82,8 @@ const char *policy_fixed_at(const struct policy *policy, size_t index);
 
 /*
  * What the rules call their programs, when it could match a command of this name: what the executor
- * must resolve.  Each once, in the rules' order; how many, at most capacity.  A loaded policy has
- * at most POLICY_PROGRAMS_MOST for any name.
+ * must resolve.  Each once, in the rules' order.  Returns how many there are, at most
+ * POLICY_PROGRAMS_MOST for any name; fills up to capacity.
  */
 size_t policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity);
 

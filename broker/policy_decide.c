@@ -30,17 +30,27 @@ policy_programs(const struct policy *policy, const char *argv0, const char **pro
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < policy->rule_count && count < capacity; i++) {
-		size_t known = 0;
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = &policy->rules[i];
 
-		if (!names_alike(&policy->rules[i], argv0))
+		if (rule->same != i || !names_alike(rule, argv0))
 			continue;
-		while (known < count && strcmp(programs[known], policy->rules[i].program) != 0)
-			known++;
-		if (known == count)
-			programs[count++] = policy->rules[i].program;
+		if (count < capacity)
+			programs[count] = rule->program;
+		count++;
 	}
 	return count;
+}
+
+/* Where the rule's program stands among those of policy_programs(). */
+static size_t
+program_index(const struct policy *policy, const struct rule *rule, const char *argv0)
+{
+	size_t index = 0;
+
+	for (size_t i = 0; i < rule->same; i++)
+		index += policy->rules[i].same == i && names_alike(&policy->rules[i], argv0);
+	return index;
 }
 
 /* Is the command's program the one that the rule means?  Else why. */
@@ -48,15 +58,12 @@ static bool
 is_program_of(const struct policy *policy, const struct rule *rule, const struct policy_request *request,
     char *why, size_t size)
 {
-	const char *programs[POLICY_PROGRAMS_MOST];
-	size_t count = policy_programs(policy, request->argv[0], programs, POLICY_PROGRAMS_MOST), i = 0;
+	size_t index = program_index(policy, rule, request->argv[0]);
 	const struct policy_program *resolved;
 
-	while (i < count && strcmp(programs[i], rule->program) != 0)
-		i++;
-	resolved = i < count && i < request->rule_program_count ? &request->rule_programs[i] : NULL;
-	if (!resolved || !resolved->named[0])
+	if (index >= request->rule_program_count || !request->rule_programs[index].named[0])
 		return policy_because(why, size, "the rule's program is not there");
+	resolved = &request->rule_programs[index];
 	if (strcmp(resolved->named, request->program.named) != 0 ||
 	    strcmp(resolved->target, request->program.target) != 0)
 		return policy_because(why, size, "the rule means another file of this name");

@@ -196,14 +196,23 @@ policy_add_root(struct loading *loading, const struct json *value, const char *w
 	return true;
 }
 
-/* Ways to write the names of rules[index]'s program; more than the executor may be asked about are refused. */
+/* Finds for each rule the first of the same program; too many programs of one name are refused. */
 static bool
-spellings_are_few(const struct policy *policy, size_t index)
+number_programs(struct loading *loading)
 {
-	const char *programs[POLICY_PROGRAMS_MOST + 1];
+	struct policy *policy = loading->policy;
 
-	return policy_programs(policy, policy->rules[index].program, programs, POLICY_PROGRAMS_MOST + 1) <=
-	    POLICY_PROGRAMS_MOST;
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		struct rule *rule = &policy->rules[i];
+
+		while (strcmp(policy->rules[rule->same].program, rule->program) != 0)
+			rule->same++;
+	}
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy_programs(policy, policy->rules[i].program, NULL, 0) > POLICY_PROGRAMS_MOST)
+			return policy_refuse(loading, loading->root, "rules[%zu]: more than %d programs of one name", i,
+			    POLICY_PROGRAMS_MOST);
+	return true;
 }
 
 static bool
@@ -219,13 +228,7 @@ load_version(struct loading *loading, bool marked)
 	if (marked && number != 1)
 		return policy_refuse(loading, loading->root, "a byte order mark stands before the policy");
 	loading->policy->version = (int)number;
-	if (!(number == 1 ? policy_load_v1(loading) : policy_load_v2(loading)))
-		return false;
-	for (size_t i = 0; i < loading->policy->rule_count; i++)
-		if (!spellings_are_few(loading->policy, i))
-			return policy_refuse(loading, loading->root, "rules[%zu]: more than %d programs of one name", i,
-			    POLICY_PROGRAMS_MOST);
-	return true;
+	return (number == 1 ? policy_load_v1(loading) : policy_load_v2(loading)) && number_programs(loading);
 }
 
 /* What counts where a policy says nothing; each version has its own on top. */

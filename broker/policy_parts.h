@@ -31,6 +31,7 @@ struct text_list {
 
 struct rule {
 	const char *program; /* bare, or absolute and clean */
+	size_t same;         /* index of the first rule with this very program */
 	bool relative;       /* it was written relative to the policy's directory */
 	enum effect effect;
 	struct text_list prefix, suffix;

@@ -310,6 +310,7 @@ rule_programs_are_named_once_and_bounded(void **state)
 	assert_string_equal(programs[0], "git");
 	assert_string_equal(programs[1], "/opt/git");
 	assert_string_equal(programs[2], "/srv/ws/bin/git");
+	assert_int_equal(policy_programs(policy, "git", NULL, 0), 3);
 	assert_int_equal(policy_programs(policy, "rm", programs, 8), 0);
 	policy_free(policy);
 	for (size_t i = 0; i <= POLICY_PROGRAMS_MOST; i++)
