@@ -3,7 +3,37 @@
 
 /*
  * The policy: what may be approved at all.  Pure: bytes in, verdicts out; no file is opened here.
- * Version 1 is the first system's file; version 2 has the sections of agent-safe-policy(5).
+ *
+ * Version 1 is the first system's file:
+ *   allowed_commands [{program, args_prefix}], allowed_working_roots, denied_arguments,
+ *   environment_allowlist, max_timeout_seconds, max_output_chars.
+ * Version 2 (unknown keys are refused everywhere; what is not enforced yet is refused by name):
+ *   rules                  [rule]
+ *   allowed_working_roots  ["dir" | {path, shared, root_owned, read_only}]
+ *   path                   ["/usr/bin", ...] where bare program names are looked up
+ *   environment            {"NAME": "value"} given to every job
+ *   environment_allowlist  ["NAME"] that a caller may set
+ *   limits                 {timeout_seconds grace_seconds keep_bytes output_bytes file_bytes
+ *                           cpu_seconds open_files processes memory_bytes tmp_bytes}
+ *   cage {profile}         queue {slots}        approvals {expires_seconds}
+ *   rule: program args effect reason match not_match digests cage limits
+ *
+ * A rule's program is a bare name or a path (relative ones start at the policy's directory); it
+ * means one file: path as named and target must both be those of the command.
+ *   "args": ["a", "b"]                              the arguments begin with these
+ *   "args": {"exact": ["a", "b"]}                   they are these and no others
+ *   "args": {"prefix": [..], "suffix": [..], "extra": n}  begin, end, at most n between them
+ * What stands between prefix and suffix are the free arguments.  match and not_match are lists of
+ * conditions on whole elements:
+ *   {"arg": "-x"}         is exactly that
+ *   {"prefix": "--out="}  begins with that
+ *   {"like": "*.txt"}     the whole element, * is any text
+ *   {"option": "--out"}   "--out" or "--out=value"; in refusals also its abbreviations
+ *   {"short": "rf"}       a cluster of one-letter flags: made of these letters alone; in refusals
+ *                         one that holds any of them
+ * A rule that allows wants every free argument to meet a condition of match (when there is one)
+ * and none to meet one of not_match.  A rule that denies (effect "deny") applies as soon as one
+ * free argument meets match; it has no not_match.  Deny wins, whatever the order.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,6 +63,8 @@ int policy_version(const struct policy *policy);           /* 1 or 2 */
 size_t policy_rule_count(const struct policy *policy);
 size_t policy_root_count(const struct policy *policy);
 struct policy_root policy_root_at(const struct policy *policy, size_t index);
+/* What launch found the root to be, all links resolved: from then on working directories are compared with that. */
+void policy_resolve_root(struct policy *policy, size_t index, const char *canonical);
 unsigned policy_slots(const struct policy *policy);
 const char *policy_profile_floor(const struct policy *policy);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
@@ -48,7 +80,11 @@ const char *policy_environment_at(const struct policy *policy, size_t index);
 size_t policy_fixed_count(const struct policy *policy);
 const char *policy_fixed_at(const struct policy *policy, size_t index);
 
-/* What the rules call their programs, when it could match a command of this name: what the executor must resolve. */
+/*
+ * What the rules call their programs, when it could match a command of this name: what the executor
+ * must resolve.  Each once, in the rules' order.  Returns how many there are, at most
+ * POLICY_PROGRAMS_MOST for any name; fills up to capacity.
+ */
 size_t policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity);
 
 struct policy_limits {
@@ -69,6 +105,7 @@ struct policy_request {
 	uint64_t timeout_seconds;
 	bool program_known;      /* false: program_unavailable; program is empty */
 	struct policy_program program;
+	const uint8_t *program_sha256; /* 32 bytes; NULL: not known, and no rule with digests allows it */
 	const struct policy_program *rule_programs; /* what policy_programs() named, resolved, same order */
 	size_t rule_program_count;
 	const char *const *environment; /* "NAME=value" from the caller */

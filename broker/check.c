@@ -1,0 +1,163 @@
+/* A policy checked for a person, and its bounds for launch: nothing is served, nothing is written but the answer. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "check.h"
+#include "digest.h"
+#include "fields.h"
+#include "json.h"
+#include "policy.h"
+#include "scope.h"
+#include "text.h"
+
+#define EXIT_REFUSED 2
+#define EXIT_INTERNAL 3
+#define WARNINGS_MOST 256
+
+/* At most `size` bytes of standard input; *length == size: there may be more. */
+static bool
+read_input(char *bytes, size_t size, size_t *length)
+{
+	*length = 0;
+	while (*length < size) {
+		ssize_t got = read(STDIN_FILENO, bytes + *length, size - *length);
+
+		if (got == 0)
+			return true;
+		if (got < 0 && errno != EINTR)
+			return false;
+		if (got > 0)
+			*length += (size_t)got;
+	}
+	return true;
+}
+
+static bool
+write_output(const void *bytes, size_t length)
+{
+	for (const char *at = bytes; length > 0;) {
+		ssize_t done = write(STDOUT_FILENO, at, length);
+
+		if (done < 0 && errno != EINTR)
+			return false;
+		if (done > 0) {
+			at += done;
+			length -= (size_t)done;
+		}
+	}
+	return true;
+}
+
+/* The policy on standard input, or NULL with *error. */
+static struct policy *
+load_input(int argc, char **argv, struct policy_error *error)
+{
+	scoped_free char *bytes = malloc(LIMIT_POLICY_BYTES + 1);
+	size_t length;
+
+	digest_open();
+	if (argc != 3 || strlen(argv[2]) >= LIMIT_PATH || !text_path_is_clean(argv[2])) {
+		text_copy(error->text, sizeof(error->text), "the policy's directory must be given, absolute and clean");
+		return NULL;
+	}
+	if (!bytes || !read_input(bytes, LIMIT_POLICY_BYTES + 1, &length)) {
+		text_copy(error->text, sizeof(error->text), "the policy cannot be read");
+		return NULL;
+	}
+	return policy_load(bytes, length, argv[2], error);
+}
+
+static bool
+print_line(struct json *value)
+{
+	size_t length;
+	scoped_free char *text = json_print(value, &length);
+
+	json_free(value);
+	text[length++] = '\n'; /* in place of the NUL */
+	return write_output(text, length);
+}
+
+static void
+add_warnings(struct json *report, const struct policy *policy)
+{
+	struct json *warnings = json_add_array(report, "warnings");
+	char *texts[WARNINGS_MOST];
+	size_t count = policy_lint(policy, texts, WARNINGS_MOST);
+
+	for (size_t i = 0; i < count && i < WARNINGS_MOST; i++) {
+		json_add_text(warnings, NULL, texts[i]);
+		free(texts[i]);
+	}
+	if (count > WARNINGS_MOST)
+		json_add_text(warnings, NULL, "there are more warnings than can be listed");
+}
+
+static struct json *
+make_report(const struct policy *policy)
+{
+	struct json *report = json_object(), *roots;
+
+	json_add_boolean(report, "valid", true);
+	json_add_integer(report, "version", policy_version(policy));
+	json_add_integer(report, "rule_count", (int64_t)policy_rule_count(policy));
+	roots = json_add_array(report, "allowed_working_roots");
+	for (size_t i = 0; i < policy_root_count(policy); i++)
+		json_add_text(roots, NULL, policy_root_at(policy, i).path);
+	json_add_integer(report, "max_timeout_seconds", (int64_t)policy_max_timeout_seconds(policy));
+	json_add_integer(report, "max_output_chars", (int64_t)policy_keep_bytes(policy));
+	add_warnings(report, policy);
+	return report;
+}
+
+static struct json *
+make_error(const char *message)
+{
+	struct json *report = json_object(), *error = json_add_object(report, "error");
+
+	json_add_text(error, "code", "policy_denied");
+	json_add_text(error, "message", message);
+	return report;
+}
+
+int
+check_main(int argc, char **argv)
+{
+	struct policy_error error;
+	struct policy *policy = load_input(argc, argv, &error);
+	bool written = print_line(policy ? make_report(policy) : make_error(error.text));
+	int status = policy ? EXIT_SUCCESS : EXIT_REFUSED;
+
+	policy_free(policy);
+	return written ? status : EXIT_INTERNAL;
+}
+
+int
+bounds_main(int argc, char **argv)
+{
+	struct policy_error error;
+	struct policy *policy = load_input(argc, argv, &error);
+	struct fields_writer writer;
+	bool written;
+
+	if (!policy) {
+		fprintf(stderr, "%s\n", error.text);
+		return EXIT_REFUSED;
+	}
+	fields_begin(&writer, BOUNDS_MAGIC);
+	fields_put(&writer, BOUNDS_POLICY_SHA256, policy_digest(policy), DIGEST_BYTES);
+	fields_put_u64(&writer, BOUNDS_SLOTS, policy_slots(policy));
+	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR, policy_profile_floor(policy));
+	for (size_t i = 0; i < policy_root_count(policy); i++)
+		fields_put_text(&writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
+	for (size_t i = 0; i < policy_root_count(policy); i++)
+		fields_put_u64(&writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	written = !writer.failed && write_output(writer.bytes, writer.length);
+	fields_free(&writer);
+	policy_free(policy);
+	return written ? EXIT_SUCCESS : EXIT_INTERNAL;
+}

@@ -1,0 +1,101 @@
+/* What a loaded policy says about itself. */
+#include "policy_parts.h"
+#include "text.h"
+
+const uint8_t *
+policy_digest(const struct policy *policy)
+{
+	return policy->digest;
+}
+
+int
+policy_version(const struct policy *policy)
+{
+	return policy->version;
+}
+
+size_t
+policy_rule_count(const struct policy *policy)
+{
+	return policy->rule_count;
+}
+
+size_t
+policy_root_count(const struct policy *policy)
+{
+	return policy->root_count;
+}
+
+struct policy_root
+policy_root_at(const struct policy *policy, size_t index)
+{
+	return policy->roots[index];
+}
+
+void
+policy_resolve_root(struct policy *policy, size_t index, const char *canonical)
+{
+	if (index < policy->root_count && text_path_is_clean(canonical))
+		policy->canonical[index] = policy_text(policy, canonical);
+}
+
+unsigned
+policy_slots(const struct policy *policy)
+{
+	return policy->slots;
+}
+
+const char *
+policy_profile_floor(const struct policy *policy)
+{
+	(void)policy;
+	return POLICY_PROFILE;
+}
+
+const char *
+policy_search_path(const struct policy *policy)
+{
+	return policy->search_path;
+}
+
+uint64_t
+policy_max_timeout_seconds(const struct policy *policy)
+{
+	return policy->timeout_seconds;
+}
+
+uint64_t
+policy_keep_bytes(const struct policy *policy)
+{
+	return policy->limits.keep_bytes;
+}
+
+uint64_t
+policy_approval_seconds(const struct policy *policy)
+{
+	return policy->approval_seconds;
+}
+
+size_t
+policy_environment_count(const struct policy *policy)
+{
+	return policy->environment.count;
+}
+
+const char *
+policy_environment_at(const struct policy *policy, size_t index)
+{
+	return policy->environment.items[index];
+}
+
+size_t
+policy_fixed_count(const struct policy *policy)
+{
+	return policy->fixed.count;
+}
+
+const char *
+policy_fixed_at(const struct policy *policy, size_t index)
+{
+	return policy->fixed.items[index];
+}

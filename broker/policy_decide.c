@@ -1,0 +1,193 @@
+/* The verdict: deny by default, denials first, one reason for a person. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "policy_parts.h"
+#include "text.h"
+
+/* Decide and say why; more than fits is cut. */
+static void __attribute__((format(printf, 3, 4)))
+say(struct policy_answer *answer, enum verdict verdict, const char *format, ...)
+{
+	va_list arguments;
+
+	answer->verdict = verdict;
+	va_start(arguments, format);
+	vsnprintf(answer->reason, sizeof(answer->reason), format, arguments);
+	va_end(arguments);
+}
+
+/* Could this rule's program be one of that name at all? */
+static bool
+names_alike(const struct rule *rule, const char *argv0)
+{
+	return strcmp(policy_last_component(rule->program), policy_last_component(argv0)) == 0;
+}
+
+size_t
+policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = &policy->rules[i];
+
+		if (rule->same != i || !names_alike(rule, argv0))
+			continue;
+		if (count < capacity)
+			programs[count] = rule->program;
+		count++;
+	}
+	return count;
+}
+
+/* Where the rule's program stands among those of policy_programs(). */
+static size_t
+program_index(const struct policy *policy, const struct rule *rule, const char *argv0)
+{
+	size_t index = 0;
+
+	for (size_t i = 0; i < rule->same; i++)
+		index += policy->rules[i].same == i && names_alike(&policy->rules[i], argv0);
+	return index;
+}
+
+/* Is the command's program the one that the rule means?  Else why. */
+static bool
+is_program_of(const struct policy *policy, const struct rule *rule, const struct policy_request *request,
+    char *why, size_t size)
+{
+	size_t index = program_index(policy, rule, request->argv[0]);
+	const struct policy_program *resolved;
+
+	if (index >= request->rule_program_count || !request->rule_programs[index].named[0])
+		return policy_because(why, size, "the rule's program is not there");
+	resolved = &request->rule_programs[index];
+	if (strcmp(resolved->named, request->program.named) != 0 ||
+	    strcmp(resolved->target, request->program.target) != 0)
+		return policy_because(why, size, "the rule means another file of this name");
+	return true;
+}
+
+/* The first rule of this effect that applies, or -1; those that could have are listed as failed. */
+static int
+find_rule(const struct policy *policy, enum effect effect, const struct policy_request *request,
+    struct policy_answer *answer)
+{
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct rule *rule = &policy->rules[i];
+		char why[sizeof(answer->failed[0].text)];
+
+		if (rule->effect != effect || !names_alike(rule, request->argv[0]))
+			continue;
+		if (is_program_of(policy, rule, request, why, sizeof(why)) &&
+		    policy_rule_applies(rule, request, why, sizeof(why)))
+			return (int)i;
+		if (effect == EFFECT_ALLOW && answer->failed_count < POLICY_FAILED_MOST) {
+			answer->failed[answer->failed_count].rule = (int)i;
+			text_copy(answer->failed[answer->failed_count++].text, sizeof(why), why);
+		}
+	}
+	return -1;
+}
+
+/* Version 1: a substring of any argument behind the program, in lower case; the argument's index or 0. */
+static size_t
+find_denied(const struct policy *policy, const struct policy_request *request, size_t *denied)
+{
+	for (size_t i = 1; i < request->argc; i++)
+		for (*denied = 0; *denied < policy->denied.count; ++*denied)
+			if (strcasestr(request->argv[i], policy->denied.items[*denied]))
+				return i;
+	return 0;
+}
+
+/* The innermost root that holds the working directory, or -1. */
+static int
+find_root(const struct policy *policy, const char *cwd)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < policy->root_count; i++)
+		if (text_path_within(cwd, policy->canonical[i]) &&
+		    (found < 0 || strlen(policy->canonical[i]) > strlen(policy->canonical[found])))
+			found = (int)i;
+	return found;
+}
+
+/* The first variable that is not allowed, or environment_count. */
+static size_t
+find_foreign_variable(const struct policy *policy, const struct policy_request *request)
+{
+	for (size_t i = 0; i < request->environment_count; i++) {
+		const char *text = request->environment[i], *equals = strchr(text, '=');
+		char name[256];
+
+		if (!equals || equals - text >= (ptrdiff_t)sizeof(name))
+			return i;
+		memcpy(name, text, (size_t)(equals - text));
+		name[equals - text] = '\0';
+		if (!policy_allows_environment(policy, name))
+			return i;
+	}
+	return request->environment_count;
+}
+
+static void
+decide_rule(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+{
+	int denial = find_rule(policy, EFFECT_DENY, request, answer);
+
+	answer->rule = denial >= 0 ? denial : find_rule(policy, EFFECT_ALLOW, request, answer);
+	if (denial >= 0 && policy->rules[denial].reason)
+		say(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial, policy->rules[denial].reason);
+	else if (denial >= 0)
+		say(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
+	else if (answer->rule < 0 && answer->failed_count > 0)
+		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s", answer->failed[0].rule, answer->failed[0].text);
+	else if (answer->rule < 0)
+		say(answer, VERDICT_NO_RULE, "no rule names this program");
+}
+
+static void
+decide_rest(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+{
+	size_t denied = 0, argument = find_denied(policy, request, &denied);
+	size_t variable = find_foreign_variable(policy, request);
+
+	answer->root = find_root(policy, request->cwd);
+	if (argument > 0)
+		say(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument, denied);
+	else if (answer->root < 0)
+		say(answer, VERDICT_WORKDIR, "the working directory lies in no allowed root");
+	else if (variable < request->environment_count)
+		say(answer, VERDICT_ENVIRONMENT, "variable %zu of the environment is not on the allow-list", variable + 1);
+}
+
+void
+policy_decide(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+{
+	*answer = (struct policy_answer){ .rule = -1, .root = -1 };
+	if (!policy) {
+		say(answer, VERDICT_NO_POLICY, "no policy is loaded, so everything is denied");
+		return;
+	}
+	if (!request->program_known || request->argc == 0) {
+		say(answer, VERDICT_NO_PROGRAM, "the program is not available");
+		return;
+	}
+	if (request->timeout_seconds > policy->timeout_seconds) {
+		say(answer, VERDICT_TIMEOUT, "the timeout is longer than the policy's %llu seconds",
+		    (unsigned long long)policy->timeout_seconds);
+		return;
+	}
+	decide_rule(policy, request, answer);
+	if (answer->verdict == VERDICT_ALLOWED)
+		decide_rest(policy, request, answer);
+	if (answer->verdict != VERDICT_ALLOWED)
+		return;
+	say(answer, VERDICT_ALLOWED, "rule %d allows it", answer->rule);
+	text_copy(answer->profile, sizeof(answer->profile), POLICY_PROFILE);
+	answer->limits = policy->rules[answer->rule].limits;
+}

@@ -1,0 +1,87 @@
+/* A policy as JSON, for people and agents that ask what may be proposed. */
+#include "boot.h"
+#include "policy_parts.h"
+
+static void
+add_texts(struct json *object, const char *key, const struct text_list *list)
+{
+	struct json *array = json_add_array(object, key);
+
+	for (size_t i = 0; i < list->count; i++)
+		json_add_text(array, NULL, list->items[i]);
+}
+
+static void
+add_conditions(struct json *object, const char *key, const struct condition_list *list)
+{
+	static const char *const kinds[CONDITION_KINDS] = { "arg", "prefix", "like", "option", "short" };
+	struct json *array;
+
+	if (list->count == 0)
+		return;
+	array = json_add_array(object, key);
+	for (size_t i = 0; i < list->count; i++)
+		json_add_text(json_add_object(array, NULL), kinds[list->items[i].kind], list->items[i].text);
+}
+
+struct json *
+policy_rule_json(const struct policy *policy, int rule_index)
+{
+	struct json *object = json_object();
+	const struct rule *rule;
+
+	if (rule_index < 0 || (size_t)rule_index >= policy->rule_count)
+		return object;
+	rule = &policy->rules[rule_index];
+	json_add_text(object, "program", rule->program);
+	add_texts(object, "args_prefix", &rule->prefix);
+	if (policy->version == 1)
+		return object;
+	if (rule->suffix.count > 0)
+		add_texts(object, "args_suffix", &rule->suffix);
+	if (rule->extra != EXTRA_ANY)
+		json_add_integer(object, "args_extra", (int64_t)rule->extra);
+	json_add_text(object, "effect", rule->effect == EFFECT_DENY ? "deny" : "allow");
+	add_conditions(object, "match", &rule->match);
+	add_conditions(object, "not_match", &rule->not_match);
+	if (rule->reason)
+		json_add_text(object, "reason", rule->reason);
+	return object;
+}
+
+static void
+add_roots(struct json *summary, const struct policy *policy)
+{
+	struct json *array = json_add_array(summary, "allowed_working_roots");
+
+	for (size_t i = 0; i < policy->root_count; i++) {
+		struct json *root = json_add_object(array, NULL);
+
+		json_add_text(root, "path", policy->canonical[i]);
+		json_add_boolean(root, "shared", policy->roots[i].flags & ROOT_SHARED);
+		json_add_boolean(root, "root_owned", policy->roots[i].flags & ROOT_ROOT_OWNED);
+		json_add_boolean(root, "read_only", policy->roots[i].flags & ROOT_READ_ONLY);
+	}
+}
+
+struct json *
+policy_summary(const struct policy *policy)
+{
+	struct json *summary = json_object(), *rules;
+
+	json_add_integer(summary, "version", policy->version);
+	rules = json_add_array(summary, "rules");
+	for (size_t i = 0; i < policy->rule_count; i++)
+		json_add(rules, NULL, policy_rule_json(policy, (int)i));
+	add_roots(summary, policy);
+	if (policy->version == 1)
+		add_texts(summary, "denied_arguments", &policy->denied);
+	add_texts(summary, "environment_allowlist", &policy->environment);
+	json_add_text(summary, "path", policy->search_path);
+	json_add_text(summary, "profile", POLICY_PROFILE);
+	json_add_integer(summary, "max_timeout_seconds", (int64_t)policy->timeout_seconds);
+	json_add_integer(summary, "keep_bytes", (int64_t)policy->limits.keep_bytes);
+	json_add_integer(summary, "approval_seconds", (int64_t)policy->approval_seconds);
+	json_add_integer(summary, "slots", policy->slots);
+	return summary;
+}

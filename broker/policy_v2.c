@@ -1,0 +1,232 @@
+/* Version 2: its sections.  Rules are read by policy_rule.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "boot.h"
+#include "policy_parts.h"
+#include "text.h"
+
+bool
+policy_read_limits(struct loading *loading, const struct json *value, const char *where,
+    uint64_t *timeout_seconds, struct policy_limits *limits)
+{
+	uint64_t grace_seconds = limits->grace_ms / 1000, unset = 0;
+	const struct {
+		const char *key;
+		uint64_t *number;
+		uint64_t least, most;
+		bool zero; /* 0 stands for: no limit */
+	} rows[] = {
+		{ "timeout_seconds", timeout_seconds, 1, LIMIT_TIMEOUT_SECONDS, false },
+		{ "grace_seconds", &grace_seconds, 0, 600, false },
+		{ "keep_bytes", &limits->keep_bytes, 256, 64u << 20, false },
+		{ "output_bytes", &limits->output_bytes, 4096, 1ull << 50, true },
+		{ "file_bytes", &limits->file_bytes, 4096, 1ull << 50, true },
+		{ "cpu_seconds", &limits->cpu_seconds, 1, 100 * LIMIT_TIMEOUT_SECONDS, true },
+		{ "open_files", &limits->open_files, 16, 1u << 20, false },
+		{ "processes", &limits->processes, 1, 1u << 20, false },
+		{ "memory_bytes", &limits->memory_bytes, 16u << 20, 1ull << 50, true },
+		{ "tmp_bytes", &limits->tmp_bytes, 1u << 20, 1ull << 40, false },
+	};
+	const size_t count = sizeof(rows) / sizeof(rows[0]);
+	const char *known[sizeof(rows) / sizeof(rows[0]) + 1] = { 0 };
+
+	if (!value)
+		return true;
+	for (size_t i = 0; i < count; i++)
+		known[i] = rows[i].key;
+	if (!policy_read_keys(loading, value, where, known))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct json *given = json_get(value, rows[i].key);
+		int64_t number;
+		char name[96];
+
+		text_format(name, sizeof(name), "%s.%s", where, rows[i].key);
+		if (rows[i].zero && json_integer(given, &number) && number == 0)
+			*rows[i].number = unset;
+		else if (!policy_read_number(loading, given, name, rows[i].least, rows[i].most, rows[i].number))
+			return false;
+	}
+	limits->grace_ms = grace_seconds * 1000;
+	return true;
+}
+
+bool
+policy_read_cage(struct loading *loading, const struct json *value, const char *where)
+{
+	static const char *const known[] = { "profile", NULL };
+	const struct json *profile;
+
+	if (!value)
+		return true;
+	if (!policy_read_keys(loading, value, where, known))
+		return false;
+	profile = json_get(value, "profile");
+	if (!profile)
+		return true;
+	if (!json_text(profile))
+		return policy_refuse(loading, profile, "%s.profile must be a string", where);
+	if (strcmp(json_text(profile), POLICY_PROFILE) != 0)
+		return policy_refuse(loading, profile,
+		    "not supported yet: a %s.profile other than \"" POLICY_PROFILE "\"", where);
+	return true;
+}
+
+static bool
+read_rules(struct loading *loading, const struct json *list)
+{
+	struct policy *policy = loading->policy;
+	size_t count = json_count(list);
+
+	if (!list)
+		return true;
+	if (!json_is_array(list))
+		return policy_refuse(loading, list, "rules must be a list");
+	policy->rules = policy_memory(policy, count, sizeof(*policy->rules));
+	for (size_t i = 0; i < count; i++)
+		if (!policy_read_rule(loading, json_at(list, i), i, &policy->rules[policy->rule_count++]))
+			return false;
+	return true;
+}
+
+/* {path, shared, root_owned, read_only} */
+static bool
+read_root_object(struct loading *loading, const struct json *value, const char *where)
+{
+	static const struct { const char *key; uint64_t flag; } flags[] = {
+		{ "shared", ROOT_SHARED }, { "root_owned", ROOT_ROOT_OWNED }, { "read_only", ROOT_READ_ONLY },
+	};
+	static const char *const known[] = { "path", "shared", "root_owned", "read_only", NULL };
+	uint64_t sum = 0;
+
+	if (!policy_read_keys(loading, value, where, known))
+		return false;
+	for (size_t i = 0; i < 3; i++) {
+		const struct json *given = json_get(value, flags[i].key);
+		bool truth = false;
+
+		if (given && !json_boolean(given, &truth))
+			return policy_refuse(loading, given, "%s.%s must be true or false", where, flags[i].key);
+		if (truth)
+			sum |= flags[i].flag;
+	}
+	return policy_add_root(loading, value, where, json_text(json_get(value, "path")), sum);
+}
+
+static bool
+read_roots(struct loading *loading, const struct json *list)
+{
+	if (list && !json_is_array(list))
+		return policy_refuse(loading, list, "allowed_working_roots must be a list");
+	for (size_t i = 0; i < json_count(list); i++) {
+		const struct json *value = json_at(list, i);
+		char where[64];
+		bool good;
+
+		snprintf(where, sizeof(where), "allowed_working_roots[%zu]", i);
+		good = json_is_object(value) ? read_root_object(loading, value, where)
+		                             : policy_add_root(loading, value, where, json_text(value), 0);
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+static bool
+read_path(struct loading *loading, const struct json *list)
+{
+	struct policy *policy = loading->policy;
+	struct text_list directories = { 0 };
+	char path[LIMIT_PATH] = "";
+	size_t length = 0;
+
+	if (!policy_read_texts(loading, list, "path", false, &directories))
+		return false;
+	for (size_t i = 0; i < directories.count; i++) {
+		const char *directory = directories.items[i];
+		size_t size = strlen(directory);
+
+		if (!text_path_is_clean(directory) || strchr(directory, ':'))
+			return policy_refuse(loading, json_at(list, i), "path[%zu] must be a clean absolute directory", i);
+		if (length + size + 2 > sizeof(path))
+			return policy_refuse(loading, list, "path is too long");
+		if (i > 0)
+			path[length++] = ':';
+		memcpy(path + length, directory, size + 1);
+		length += size;
+	}
+	if (list && directories.count == 0)
+		return policy_refuse(loading, list, "path is empty");
+	if (list)
+		policy->search_path = policy_text(policy, path);
+	return true;
+}
+
+static bool
+read_queue(struct loading *loading, const struct json *value)
+{
+	static const char *const known[] = { "slots", NULL };
+	uint64_t slots = loading->policy->slots;
+
+	if (!value)
+		return true;
+	if (!policy_read_keys(loading, value, "queue", known) ||
+	    !policy_read_number(loading, json_get(value, "slots"), "queue.slots", 1, LIMIT_SLOTS, &slots))
+		return false;
+	loading->policy->slots = (unsigned)slots;
+	return true;
+}
+
+static bool
+read_approvals(struct loading *loading, const struct json *value)
+{
+	static const char *const known[] = { "expires_seconds", NULL };
+
+	if (!value)
+		return true;
+	return policy_read_keys(loading, value, "approvals", known) &&
+	    policy_read_number(loading, json_get(value, "expires_seconds"), "approvals.expires_seconds", 1, 31536000,
+	        &loading->policy->approval_seconds);
+}
+
+/* Sections whose work is not done: an empty object says nothing and is taken, anything else is refused. */
+static bool
+refuse_unsupported(struct loading *loading)
+{
+	static const char *const sections[] = { "secrets", "agents" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct json *value = json_get(loading->root, sections[i]);
+
+		if (value && !json_is_object(value))
+			return policy_refuse(loading, value, "%s must be an object", sections[i]);
+		if (json_count(value) > 0)
+			return policy_refuse(loading, json_at(value, 0), "not supported yet: %s", sections[i]);
+	}
+	return true;
+}
+
+bool
+policy_load_v2(struct loading *loading)
+{
+	static const char *const known[] = { "version", "rules", "allowed_working_roots", "path", "environment",
+		"environment_allowlist", "limits", "cage", "secrets", "agents", "queue", "approvals", NULL };
+	const struct json *root = loading->root;
+	struct policy *policy = loading->policy;
+
+	policy->timeout_seconds = 3600;
+	policy->limits.keep_bytes = 65536;
+	policy->limits.memory_bytes = 4ull << 30;
+	return policy_read_keys(loading, root, "the policy", known) && refuse_unsupported(loading) &&
+	    policy_read_limits(loading, json_get(root, "limits"), "limits", &policy->timeout_seconds,
+	        &policy->limits) &&
+	    policy_read_cage(loading, json_get(root, "cage"), "cage") &&
+	    read_rules(loading, json_get(root, "rules")) &&
+	    read_roots(loading, json_get(root, "allowed_working_roots")) &&
+	    read_path(loading, json_get(root, "path")) &&
+	    policy_read_environment(loading, json_get(root, "environment")) &&
+	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&
+	    read_queue(loading, json_get(root, "queue")) &&
+	    read_approvals(loading, json_get(root, "approvals"));
+}

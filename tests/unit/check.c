@@ -1,0 +1,164 @@
+/* `check` and `bounds` of the broker's binary, broker/check.c, each in a child with a pipe.
+ * links: broker/check.c broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c shared/digest.c shared/fields.c
+ * libs: -lcjson -lsodium */
+#include <sys/wait.h>
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "boot.h"
+#include "check.h"
+#include "digest.h"
+#include "fields.h"
+#include "json.h"
+
+static char output[65536];
+static size_t output_length;
+
+/* Run one of the two with this policy as its input; its exit status, its output in `output`. */
+static int
+run(int (*life)(int, char **), const char *policy, size_t length, char *directory)
+{
+	char *argv[] = { "agent-safe-broker", "x", directory, NULL };
+	FILE *in = tmpfile(), *out = tmpfile();
+	int status = 0;
+	pid_t pid;
+
+	assert_true(in && out && fwrite(policy, 1, length, in) == length && fflush(in) == 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		lseek(fileno(in), 0, SEEK_SET);
+		dup2(fileno(in), STDIN_FILENO);
+		dup2(fileno(out), STDOUT_FILENO);
+		dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+		_exit(life(directory ? 3 : 2, argv));
+	}
+	assert_true(pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	rewind(out);
+	output_length = fread(output, 1, sizeof(output) - 1, out);
+	output[output_length] = '\0';
+	fclose(in);
+	fclose(out);
+	return WEXITSTATUS(status);
+}
+
+static void
+a_good_policy_is_reported_in_one_line(void **state)
+{
+	static const char policy[] = "{\"version\":1,\"allowed_commands\":[{\"program\":\"bash\"}],"
+	    "\"allowed_working_roots\":[\".\"]}";
+	struct json_error error;
+	struct json *report;
+
+	(void)state;
+	assert_int_equal(run(check_main, policy, sizeof(policy) - 1, "/srv/ws"), 0);
+	assert_ptr_equal(strchr(output, '\n'), output + output_length - 1);
+	report = json_parse(output, output_length, &error);
+	assert_string_equal(json_text(json_at(json_get(report, "allowed_working_roots"), 0)), "/srv/ws");
+	assert_int_equal(json_count(json_get(report, "warnings")), 1);
+	json_free(report);
+	assert_non_null(strstr(output, "{\"valid\":true,\"version\":1,\"rule_count\":1,"));
+	assert_non_null(strstr(output, "\"max_timeout_seconds\":300,\"max_output_chars\":8000,"));
+}
+
+static void
+a_bad_policy_is_an_error_with_a_place(void **state)
+{
+	(void)state;
+	assert_int_equal(run(check_main, "{}", 2, "/srv/ws"), 2);
+	assert_string_equal(output, "{\"error\":{\"code\":\"policy_denied\",\"message\":"
+	    "\"line 1, column 1: version must be 1 or 2\"}}\n");
+	assert_int_equal(run(check_main, "{\"version\":2}", 13, NULL), 2);
+	assert_int_equal(run(check_main, "{\"version\":2}", 13, "relative"), 2);
+}
+
+static void
+a_policy_beyond_the_limit_is_refused(void **state)
+{
+	char *large = malloc(LIMIT_POLICY_BYTES + 1);
+
+	(void)state;
+	memset(large, ' ', LIMIT_POLICY_BYTES + 1);
+	memcpy(large, "{\"version\":2}", 13);
+	assert_int_equal(run(check_main, large, LIMIT_POLICY_BYTES, "/srv/ws"), 0);
+	assert_int_equal(run(check_main, large, LIMIT_POLICY_BYTES + 1, "/srv/ws"), 2);
+	assert_int_equal(run(bounds_main, large, LIMIT_POLICY_BYTES + 1, "/srv/ws"), 2);
+	free(large);
+}
+
+static void
+bounds_are_fields(void **state)
+{
+	static const char policy[] = "{\"version\":2,\"allowed_working_roots\":[\"a\",{\"path\":\"/b\",\"shared\":true}],"
+	    "\"queue\":{\"slots\":5}}";
+	static const unsigned tags[] = { BOUNDS_POLICY_SHA256, BOUNDS_SLOTS, BOUNDS_PROFILE_FLOOR, BOUNDS_ROOT_PATH,
+		BOUNDS_ROOT_PATH, BOUNDS_ROOT_FLAGS, BOUNDS_ROOT_FLAGS };
+	struct fields_reader reader;
+	struct field fields[7];
+	uint8_t digest[32];
+	uint64_t number;
+	char text[64];
+
+	(void)state;
+	assert_int_equal(run(bounds_main, policy, sizeof(policy) - 1, "/srv/ws"), 0);
+	assert_true(fields_open(&reader, BOUNDS_MAGIC, output, output_length));
+	for (size_t i = 0; i < 7; i++)
+		assert_true(fields_next(&reader, &fields[i]) && fields[i].tag == tags[i]);
+	assert_true(!fields_next(&reader, &fields[0]) && fields_complete(&reader));
+	digest_take(digest, policy, sizeof(policy) - 1);
+	assert_memory_equal(output + 16, digest, 32);
+	assert_true(field_u64(&fields[1], &number) && number == 5);
+	assert_true(field_text(&fields[2], text, sizeof(text)));
+	assert_string_equal(text, "default");
+	assert_true(field_text(&fields[3], text, sizeof(text)));
+	assert_string_equal(text, "/srv/ws/a");
+	assert_true(field_u64(&fields[6], &number) && number == ROOT_SHARED);
+}
+
+static void
+bounds_of_a_bad_policy_are_nothing(void **state)
+{
+	(void)state;
+	assert_int_equal(run(bounds_main, "[]", 2, "/srv/ws"), 2);
+	assert_int_equal(output_length, 0);
+}
+
+static void
+the_sample_policy_is_valid_and_has_no_warning(void **state)
+{
+	FILE *file = fopen("packaging/sample-policy.json", "re");
+	char text[4096];
+	size_t length;
+
+	(void)state;
+	assert_non_null(file);
+	length = fread(text, 1, sizeof(text), file);
+	fclose(file);
+	assert_int_equal(run(check_main, text, length, "/srv/ws"), 0);
+	assert_non_null(strstr(output, "\"warnings\":[]"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_policy_is_reported_in_one_line),
+		cmocka_unit_test(a_bad_policy_is_an_error_with_a_place),
+		cmocka_unit_test(a_policy_beyond_the_limit_is_refused),
+		cmocka_unit_test(bounds_are_fields),
+		cmocka_unit_test(bounds_of_a_bad_policy_are_nothing),
+		cmocka_unit_test(the_sample_policy_is_valid_and_has_no_warning),
+	};
+
+	digest_open();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
