@@ -11,8 +11,8 @@
 #include "cgroup.h"
 #include "launch.h"
 #include "process.h"
-#include "start.h"
 #include "state.h"
+#include "trio.h"
 
 int
 main(int argc, char **argv)
@@ -33,6 +33,6 @@ main(int argc, char **argv)
 	cgroup_open(&launch);
 	recover_log(&launch);
 	sockets_open(&launch);
-	start_trio(&launch);
+	trio_start(&launch);
 	return 0;
 }

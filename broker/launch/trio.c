@@ -11,7 +11,7 @@
 #include "record.h"
 #include "refuse.h"
 #include "scope.h"
-#include "start.h"
+#include "trio.h"
 
 #define MOST_FDS 9
 
@@ -156,7 +156,7 @@ start_broker(struct launch *launch, const struct channels *channels, pid_t execu
 }
 
 void
-start_trio(struct launch *launch)
+trio_start(struct launch *launch)
 {
 	struct channels channels;
 	pid_t auditor, executor, broker;

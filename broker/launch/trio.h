@@ -1,9 +1,9 @@
-#ifndef START_H
-#define START_H
+#ifndef TRIO_H
+#define TRIO_H
 
 #include "launch.h"
 
 /* Start auditor, executor and broker; returns when all three run and the broker answers. */
-void start_trio(struct launch *launch);
+void trio_start(struct launch *launch);
 
 #endif
