@@ -1,0 +1,18 @@
+#ifndef CAGE_H
+#define CAGE_H
+
+/* The executor's own cage: what its child goes through before it is the executor. */
+#include "launch.h"
+
+/*
+ * Root: mount namespace with the box, then one user namespace with network, IPC and host
+ * name of its own, in which no further one can be made; another uid that keeps SYS_ADMIN
+ * SETUID SETGID SETPCAP KILL there.  sync_fd: a socket to launch, which writes the maps.
+ * Ordinary user: only no_new_privs; the executor makes its namespace itself.
+ */
+void cage_enter(const struct launch *launch, int sync_fd);
+
+/* Launch's side: wait for the namespace of `pid`, write its maps.  False with errno; EPIPE: the child has failed. */
+bool cage_write_maps(const struct launch *launch, pid_t pid, int sync_fd);
+
+#endif

@@ -1,0 +1,82 @@
+/* User namespaces and their maps. */
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nsmap.h"
+#include "scope.h"
+#include "text.h"
+
+static bool
+write_map(pid_t pid, const char *name, const char *map)
+{
+	char path[64];
+	scoped_close int fd = -1;
+
+	if (!text_format(path, sizeof(path), "/proc/%d/%s", (int)pid, name))
+		return false;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && write(fd, map, strlen(map)) == (ssize_t)strlen(map);
+}
+
+/* The namespace of a child that only waits for its end; -1 with errno. */
+static int
+open_namespace(pid_t child, struct identity disk, struct identity seen)
+{
+	char path[64], uid_map[64], gid_map[64];
+
+	if (!text_format(uid_map, sizeof(uid_map), "%u %u 1\n", disk.uid, seen.uid) ||
+	    !text_format(gid_map, sizeof(gid_map), "%u %u 1\n", disk.gid, seen.gid) ||
+	    !text_format(path, sizeof(path), "/proc/%d/ns/user", (int)child) ||
+	    !write_map(child, "uid_map", uid_map) || !write_map(child, "gid_map", gid_map))
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int
+nsmap_for_mount(struct identity disk, struct identity seen)
+{
+	scoped_close int read_fd = -1;
+	int end[2], fd, error;
+	pid_t child;
+	char byte;
+
+	if (pipe2(end, O_CLOEXEC) < 0)
+		return -1;
+	read_fd = end[0];
+	child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+	if (child == 0) { /* ends when our end of the pipe closes */
+		close(end[1]);
+		_exit(read(end[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	if (child < 0) {
+		close(end[1]);
+		return -1;
+	}
+	fd = open_namespace(child, disk, seen);
+	error = errno;
+	close(end[1]);
+	waitpid(child, NULL, 0);
+	errno = error;
+	return fd;
+}
+
+bool
+nsmap_write_executor(pid_t pid, const struct launch *launch)
+{
+	uint32_t first = launch->first_slot_uid, count = 2 * launch->boot.slot_count;
+	struct identity executor = launch->executor;
+	char uid_map[96], gid_map[96];
+
+	return text_format(uid_map, sizeof(uid_map), "%u %u 1\n%u %u %u\n", executor.uid, executor.uid,
+	    first, first, count) &&
+	    text_format(gid_map, sizeof(gid_map), "%u %u 1\n%u %u %u\n", executor.gid, executor.gid,
+	    first, first, count) &&
+	    write_map(pid, "uid_map", uid_map) && write_map(pid, "gid_map", gid_map);
+}

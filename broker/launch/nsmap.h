@@ -1,0 +1,20 @@
+#ifndef NSMAP_H
+#define NSMAP_H
+
+/* User namespaces and their maps.  Only root can write these maps. */
+#include <sys/types.h>
+
+#include <stdbool.h>
+
+#include "launch.h"
+
+/*
+ * A user namespace for an idmapped mount: what `disk` owns on disk is seen, and
+ * made, as `seen`.  A descriptor, or -1 with errno.
+ */
+int nsmap_for_mount(struct identity disk, struct identity seen);
+
+/* Map the executor's uid and gid and those of all slots, nothing else, into the namespace of `pid`. */
+bool nsmap_write_executor(pid_t pid, const struct launch *launch);
+
+#endif

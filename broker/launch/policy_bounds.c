@@ -1,0 +1,175 @@
+/*
+ * The policy as far as launch needs it: its digest, roots, slots and weakest profile.
+ * The broker's own binary reads the JSON, under the broker's uid.
+ */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fields.h"
+#include "launch.h"
+#include "log.h"
+#include "once.h"
+#include "refuse.h"
+#include "scope.h"
+#include "text.h"
+
+#define DEADLINE_MS 10000
+#define EXIT_REFUSED 2 /* the policy cannot be loaded; its reason is on standard error */
+
+/* The system's policy is root's alone: whoever can write it decides what runs. */
+static void
+check_owner(const struct launch *launch, const struct stat *st)
+{
+	const char *path = launch->place.policy;
+
+	if (!S_ISREG(st->st_mode))
+		refuse_start("invalid_input", "policy %s is no regular file", path);
+	if (st->st_mode & S_IWOTH)
+		refuse_start("invalid_input", "policy %s can be written by everybody", path);
+	if (launch->place.mode == MODE_SYSTEM && (st->st_uid != 0 || (st->st_mode & S_IWGRP)))
+		refuse_start("invalid_input", "policy %s must belong to root and be writable by root only", path);
+}
+
+/* False: there is none; then it is /dev/null. */
+static bool
+open_policy(struct launch *launch)
+{
+	const char *path = launch->place.policy;
+	struct stat st;
+
+	launch->policy_fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (launch->policy_fd >= 0 && fstat(launch->policy_fd, &st) == 0) {
+		check_owner(launch, &st);
+		return true;
+	}
+	if (errno != ENOENT && errno != ENOTDIR)
+		refuse_start("invalid_input", "policy %s: %s", path, strerror(errno));
+	log_warn("there is no policy %s: nothing can run", path);
+	launch->policy_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (launch->policy_fd < 0)
+		refuse_start("internal_error", "/dev/null: %s", strerror(errno));
+	return false;
+}
+
+/* Lists: paths and flags must come in equal number. */
+struct counts {
+	unsigned paths, flags, digests, slots, floors;
+};
+
+static bool
+read_field(const struct field *field, struct boot *boot, struct counts *counts)
+{
+	uint64_t value;
+
+	switch (field->tag) {
+	case BOUNDS_POLICY_SHA256:
+		return counts->digests++ == 0 &&
+		    field_copy(field, boot->policy_sha256, sizeof(boot->policy_sha256));
+	case BOUNDS_SLOTS:
+		if (counts->slots++ > 0 || !field_u64(field, &value) || value < 1 || value > LIMIT_SLOTS)
+			return false;
+		boot->slot_count = (unsigned)value;
+		return true;
+	case BOUNDS_PROFILE_FLOOR:
+		return counts->floors++ == 0 && field_text(field, boot->profile_floor, LIMIT_PROFILE);
+	case BOUNDS_ROOT_PATH:
+		return counts->paths < LIMIT_ROOTS &&
+		    field_text(field, boot->roots[counts->paths++].path, LIMIT_PATH);
+	case BOUNDS_ROOT_FLAGS:
+		return counts->flags < LIMIT_ROOTS &&
+		    field_u64(field, &boot->roots[counts->flags].flags) &&
+		    boot->roots[counts->flags++].flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+	default:
+		return false;
+	}
+}
+
+static bool
+decode(const char *bytes, size_t length, struct boot *boot)
+{
+	struct counts counts = { 0 };
+	struct fields_reader reader;
+	struct field field;
+
+	if (!fields_open(&reader, BOUNDS_MAGIC, bytes, length))
+		return false;
+	while (fields_next(&reader, &field))
+		if (!read_field(&field, boot, &counts))
+			return false;
+	for (unsigned i = 0; i < counts.paths; i++)
+		if (boot->roots[i].path[0] != '/')
+			return false;
+	boot->root_count = counts.paths;
+	return fields_complete(&reader) && counts.paths == counts.flags && counts.digests == 1 &&
+	    counts.slots == 1 && counts.floors == 1;
+}
+
+/* Nothing can run: no roots, and the strictest words for the rest. */
+static void
+use_no_bounds(struct boot *boot)
+{
+	boot->root_count = 0;
+	boot->slot_count = LIMIT_SLOTS_DEFAULT;
+	memset(boot->policy_sha256, 0, sizeof(boot->policy_sha256));
+	text_copy(boot->profile_floor, LIMIT_PROFILE, "strict");
+}
+
+static void
+ask_broker(struct launch *launch)
+{
+	static struct once once;
+	char folder[LIMIT_PATH];
+	const char *argv[] = { "agent-safe-broker", "bounds", folder, NULL };
+	scoped_close int policy_fd = fcntl(launch->policy_fd, F_DUPFD_CLOEXEC, 0);
+	char *slash;
+
+	text_copy(folder, sizeof(folder), launch->place.policy);
+	slash = strrchr(folder, '/');
+	slash[slash == folder ? 1 : 0] = '\0';
+	once = (struct once){
+		.program_fd = launch->programs[PROGRAM_BROKER],
+		.argv = argv,
+		.identity = launch->broker,
+		.stdin_fd = policy_fd,
+		.deadline_ms = DEADLINE_MS,
+	};
+	once_run(&once);
+	if (lseek(launch->policy_fd, 0, SEEK_SET) < 0)
+		refuse_start("internal_error", "policy: %s", strerror(errno));
+	if (WIFEXITED(once.status) && WEXITSTATUS(once.status) == EXIT_REFUSED) {
+		log_warn("policy %s cannot be loaded, nothing can run: %s", launch->place.policy, once.error);
+		use_no_bounds(&launch->boot);
+		return;
+	}
+	if (!WIFEXITED(once.status) || WEXITSTATUS(once.status) != 0)
+		refuse_start("internal_error", "the broker cannot read the policy (wait status %d): %s",
+		    once.status, once.error);
+	if (!decode(once.out, once.out_length, &launch->boot))
+		refuse_start("internal_error", "the broker's bounds are not in their form");
+}
+
+static void
+fill_slots(struct launch *launch)
+{
+	struct boot *boot = &launch->boot;
+
+	for (unsigned i = 0; i < boot->slot_count; i++) {
+		boot->slots[i].job = launch->root ? launch->first_slot_uid + 2 * i : launch->self.uid;
+		boot->slots[i].init = launch->root ? launch->first_slot_uid + 2 * i + 1 : launch->self.uid;
+	}
+}
+
+void
+policy_bounds_read(struct launch *launch)
+{
+	if (open_policy(launch))
+		ask_broker(launch);
+	else
+		use_no_bounds(&launch->boot);
+	fill_slots(launch);
+}
