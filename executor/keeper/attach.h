@@ -4,7 +4,10 @@
 /* keeper.sock: how an executor that was started later finds this job again. */
 #include <sys/types.h>
 
-/* Listen in the run folder; the descriptor is the caller's.  Changes the working directory to that folder.  -1 with errno. */
+/*
+ * Listen in the run folder, which becomes the working directory.  The descriptor is the caller's;
+ * -1 with errno.
+ */
 int attach_listen(int folder_fd);
 
 /* Take one connection from this uid; -1: there is none, or it was somebody else and is closed. */
