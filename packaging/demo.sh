@@ -8,10 +8,10 @@ set -euo pipefail
 trap workspace_clean EXIT
 trap 'exit 130' INT TERM
 
-# The command line tool as the operator, and as the agent; the places are found from the directory.
+# Prints a command as it is run: show WHO ARGUMENT...
 show() {
 	printf '\n%s$ agent-safe' "${1:+[$1] }"
-	shift 2
+	shift
 	printf ' %q' "$@"
 	printf '\n'
 }
@@ -22,8 +22,8 @@ tool() {
 	as_uid "$uid" "$WS_BIN/agent-safe" --workspace "$WS" ${WS_STATE:+--state "$WS_STATE"} "$@"
 }
 
-operator() { show "$OPERATOR" - "$@"; tool "$(id -u)" "$@"; }
-agent() { show "$AGENT" - "$@"; tool "$WS_UID" "$@"; }
+operator() { show "$OPERATOR" "$@"; tool "$(id -u)" "$@"; }
+agent() { show "$AGENT" "$@"; tool "$WS_UID" "$@"; }
 
 # Is refused, and that is what we want to see.
 refused() {
@@ -38,7 +38,7 @@ cd "$WS/proj"
 if is_root; then
 	OPERATOR=root AGENT="uid $WS_UID"
 else
-	OPERATOR= AGENT=
+	OPERATOR='' AGENT=''
 	export XDG_STATE_HOME=$WS_TOP/state-home
 	WS_STATE=
 fi
