@@ -7,7 +7,8 @@
 #   agent_safe ARG...          the command line tool as the operator (WS_OPERATOR; the caller), JSON out
 #   agent_safe_as UID ARG...   the same as somebody else
 #   as_uid UID CMD...          any program as somebody else: that uid and gid, no groups, clean environment
-#   propose [UID] -- CMD...    submit in WS/proj; prints the job's id
+#   propose [UID] [OPTION...] -- CMD...   submit in WS/proj; prints the job's id
+#   run_job CMD...             propose, approve and run it; prints the job, exits as run does
 #   workspace_clean            ends the trio, removes everything; for teardown, also after a failure
 
 ROOT=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
@@ -86,11 +87,14 @@ workspace_policy() {
 
 propose() {
 	local uid=$WS_UID
-	[ "$1" = -- ] || { uid=$1; shift; }
+	case $1 in
+	[0-9]*)
+		uid=$1
+		shift ;;
+	esac
 	agent_safe_as "$uid" submit --new --cwd "$WS/proj" "$@" | jq -er .id
 }
 
-# One job from proposal to end: prints it.  The exit status is that of run.
 run_job() {
 	local id
 	id=$(propose -- "$@") || return
