@@ -22,6 +22,17 @@ refute() {
 	if "$@"; then return 1; fi
 }
 
+# jq -e of 1.6 is content when there was nothing to read at all: here that is a failure.
+jq() {
+	local out status=0
+	out=$(command jq "$@") || status=$?
+	[ -z "$out" ] || printf '%s\n' "$out"
+	[ "$status" = 0 ] || return "$status"
+	case $1 in
+	-e*) [ -n "$out" ] ;;
+	esac
+}
+
 is_root() { [ "$(id -u)" = 0 ]; }
 
 # Without root nobody can become somebody else: the caller skips then, loudly.

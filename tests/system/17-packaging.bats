@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # What is delivered: installed files, units, accounts, man pages, completions, the sample policy.
 
-ROOT=${ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
-BUILD_DIR=${BUILD_DIR:-$ROOT/build}
+load ../support/workspace
 
 # Into DESTDIR with the prefix the binaries were built for, so that nothing is built anew.
 install_into() {
