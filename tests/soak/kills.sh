@@ -34,7 +34,8 @@ while [ $SECONDS -lt $until ]; do
 	(sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"; [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null) &
 	# Counts its own runs: a line per start.
 	name=job-$rounds
-	id=$(propose --key "$name" -- sh -c "echo x >>$name" 2>/dev/null) && kept+=("$id $name")
+	id=$(agent_safe_as "$WS_UID" submit --key "$name" --cwd "$WS/proj" -- sh -c "echo x >>$name" 2>/dev/null | jq -er .id) &&
+	    kept+=("$id $name")
 	[ -z "$id" ] || agent_safe approve "$id" --by soak >/dev/null 2>&1
 	[ -z "$id" ] || agent_safe run "$id" --execute >/dev/null 2>&1
 	wait
