@@ -66,6 +66,7 @@ workspace_make() {
 	# The name is part of the workspace's ID and so of its cgroup's: letters and digits only.
 	WS_TOP=$(mktemp -d "${TMPDIR:-/tmp}/agentsafetestXXXXXXXX")
 	chmod 755 "$WS_TOP"
+	[ -e /var/lib/agent-safe ] || touch "$WS_TOP/no-registry-before"
 	WS_OPERATOR=$(id -u)
 	WS=$WS_TOP/ws
 	WS_STATE=$WS_TOP/state
@@ -150,6 +151,19 @@ workspace_stop() {
 	wait_gone 20 $pids || kill -KILL $pids 2>/dev/null || true
 }
 
+# Root's trio took a line in the registry of uids: the test's own lines go, others stay.
+registry_clean() {
+	local registry=/var/lib/agent-safe/uids
+	is_root && [ -f $registry ] || return 0
+	flock $registry sh -c 'kept=$(grep -vF " $1/" "$0"); printf "%s" "${kept:+$kept
+}" >"$0"' $registry "$WS_TOP"
+	if [ -e "$WS_TOP/no-registry-before" ] && [ ! -s $registry ]; then
+		rm -f $registry
+		rmdir /var/lib/agent-safe/workspaces /var/lib/agent-safe 2>/dev/null
+	fi
+	return 0
+}
+
 workspace_clean() {
 	local fs
 	[ -n "${WS_TOP:-}" ] && [ -d "$WS_TOP" ] || return 0
@@ -157,6 +171,7 @@ workspace_clean() {
 	for fs in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 		find "$fs" -depth -type d -path "*/*${WS_TOP##*/}*" -exec rmdir {} + 2>/dev/null || true
 	done
+	registry_clean
 	# The log is append-only where root started the trio.
 	is_root && chattr -R -a "$WS_TOP" 2>/dev/null
 	rm -rf "$WS_TOP"
