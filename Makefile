@@ -90,7 +90,7 @@ deps:
 demo:
 	@packaging/deps build
 	@+$(MAKE) --no-print-directory -s all
-	@packaging/demo.sh $(abspath $(BUILD))
+	@BUILD_DIR=$(abspath $(BUILD)) packaging/demo.sh
 
 # mode, files, folder below DESTDIR: nothing when there are no files
 put = $(if $(strip $(2)),install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3))
@@ -104,7 +104,8 @@ install: all
 	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
 	$(call put,644,packaging/sysusers.d/agent-safe.conf,$(UNITDIR)/sysusers.d)
 	$(call put,644,packaging/tmpfiles.d/agent-safe.conf,$(UNITDIR)/tmpfiles.d)
-	@sed -i 's|/usr/libexec/agent-safe|$(LIBEXECDIR)|' $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service
+	@sed -i 's|/usr/libexec/agent-safe|$(LIBEXECDIR)|; s|/usr/bin/|$(BINDIR)/|' \
+	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service
 	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
 	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
 	$(call put,644,packaging/policy.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)

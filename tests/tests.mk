@@ -1,9 +1,9 @@
 # Tests.  A C test says in its first lines what it links: "links: shared/text.c ..." and "libs: -lsodium".
 #: make check             every test; TESTS=unit one suite, TESTS=text the files with that in their name
-#: make check-full        as check, with what is long: each program, sanitized; every mutation
+#: make check-full        the same with FULL=1: the long forms of some tests, and ten times the time for each file
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: all fuzz targets in turn, and rounds of killing the daemons
+#: make soak              MINUTES=10: rounds of killing the daemons at random, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn, medians and ratios
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
@@ -62,9 +62,11 @@ fuzz:
 	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
 
+# Half of the time for each.
 soak: all
-	@set -e; for f in $(FUZZERS); do \
-	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 60 / $(words $(FUZZERS)) )); done
+	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/kills.sh
+	@+set -e; for f in $(FUZZERS); do \
+	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 30 / $(words $(FUZZERS)) )); done
 
 bench: all
 	@mkdir -p $(BUILD)/bench

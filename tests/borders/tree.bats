@@ -37,6 +37,16 @@ setup() {
 		[[ $f == */replay.c ]] || [ -n "$(ls "${f%.c}.seeds" 2>/dev/null)" ] || echo "$f"; done | short)"
 }
 
+@test "each test that SECURITY.md names is there" {
+	local file name path wrong=
+	while IFS='|' read -r file name; do
+		path=$(ls "$ROOT/tests/$file".bats "$ROOT/tests/$file".c 2>/dev/null || true)
+		[ -n "$path" ] || wrong+="no file $file"$'\n'
+		[ -z "$path" ] || [ -z "$name" ] || grep -qF -- "$name" "$path" || wrong+="$file has no test: $name"$'\n'
+	done < <(grep -oE '`(unit|contract|system|hostile|borders)/[a-z0-9-]+(: [^`]+)?`' "$ROOT/SECURITY.md" | tr -d '`' | sed 's/: /|/')
+	nothing "${wrong%$'\n'}"
+}
+
 @test "shell scripts are free of plain mistakes" {
 	command -v shellcheck >/dev/null || skip "shellcheck is not installed"
 	shellcheck -S error $(tracked | grep -vE '\.bats$' | while read -r f; do

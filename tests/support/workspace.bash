@@ -7,7 +7,8 @@
 #   agent_safe ARG...          the command line tool as the operator (WS_OPERATOR; the caller), JSON out
 #   agent_safe_as UID ARG...   the same as somebody else
 #   as_uid UID CMD...          any program as somebody else: that uid and gid, no groups, clean environment
-#   propose [UID] -- CMD...    submit in WS/proj; prints the job's id
+#   propose [UID] [OPTION...] -- CMD...   submit in WS/proj; prints the job's id
+#   run_job CMD...             propose, approve and run it; prints the job, exits as run does
 #   workspace_clean            ends the trio, removes everything; for teardown, also after a failure
 
 ROOT=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
@@ -19,6 +20,17 @@ OTHER_UID=70002
 # Fails when the command succeeds: a plain `!` does not end a bats test.
 refute() {
 	if "$@"; then return 1; fi
+}
+
+# jq -e of 1.6 is content when there was nothing to read at all: here that is a failure.
+jq() {
+	local out status=0
+	out=$(command jq "$@") || status=$?
+	[ -z "$out" ] || printf '%s\n' "$out"
+	[ "$status" = 0 ] || return "$status"
+	case $1 in
+	-e*) [ -n "$out" ] ;;
+	esac
 }
 
 is_root() { [ "$(id -u)" = 0 ]; }
@@ -54,6 +66,7 @@ workspace_make() {
 	# The name is part of the workspace's ID and so of its cgroup's: letters and digits only.
 	WS_TOP=$(mktemp -d "${TMPDIR:-/tmp}/agentsafetestXXXXXXXX")
 	chmod 755 "$WS_TOP"
+	[ -e /var/lib/agent-safe ] || touch "$WS_TOP/no-registry-before"
 	WS_OPERATOR=$(id -u)
 	WS=$WS_TOP/ws
 	WS_STATE=$WS_TOP/state
@@ -86,11 +99,14 @@ workspace_policy() {
 
 propose() {
 	local uid=$WS_UID
-	[ "$1" = -- ] || { uid=$1; shift; }
+	case $1 in
+	[0-9]*)
+		uid=$1
+		shift ;;
+	esac
 	agent_safe_as "$uid" submit --new --cwd "$WS/proj" "$@" | jq -er .id
 }
 
-# One job from proposal to end: prints it.  The exit status is that of run.
 run_job() {
 	local id
 	id=$(propose -- "$@") || return
@@ -135,6 +151,19 @@ workspace_stop() {
 	wait_gone 20 $pids || kill -KILL $pids 2>/dev/null || true
 }
 
+# Root's trio took a line in the registry of uids: the test's own lines go, others stay.
+registry_clean() {
+	local registry=/var/lib/agent-safe/uids
+	is_root && [ -f $registry ] || return 0
+	flock $registry sh -c 'kept=$(grep -vF " $1/" "$0"); printf "%s" "${kept:+$kept
+}" >"$0"' $registry "$WS_TOP"
+	if [ -e "$WS_TOP/no-registry-before" ] && [ ! -s $registry ]; then
+		rm -f $registry
+		rmdir /var/lib/agent-safe/workspaces /var/lib/agent-safe 2>/dev/null
+	fi
+	return 0
+}
+
 workspace_clean() {
 	local fs
 	[ -n "${WS_TOP:-}" ] && [ -d "$WS_TOP" ] || return 0
@@ -142,6 +171,7 @@ workspace_clean() {
 	for fs in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 		find "$fs" -depth -type d -path "*/*${WS_TOP##*/}*" -exec rmdir {} + 2>/dev/null || true
 	done
+	registry_clean
 	# The log is append-only where root started the trio.
 	is_root && chattr -R -a "$WS_TOP" 2>/dev/null
 	rm -rf "$WS_TOP"

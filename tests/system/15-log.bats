@@ -44,10 +44,12 @@ says() {
 	jq -e '.valid == true and .entries > 5' <<<"$output"
 }
 
-@test "a flipped byte in each line: exit 4" {
-	local number lines at
+@test "a flipped byte in first, second, middle and last line (make check-full: each): exit 4" {
+	local number lines at numbers
 	lines=$(wc -l <"$FIRST")
-	for number in 1 2 $((lines / 2)) "$lines"; do
+	numbers="1 2 $((lines / 2)) $lines"
+	[ -z "${FULL:-}" ] || numbers=$(seq "$lines")
+	for number in $numbers; do
 		cp "$WS_TOP/whole/${FIRST##*/}" "$FIRST"
 		# The 40th byte of that line: inside its header.
 		at=$(($(head -n $((number - 1)) "$FIRST" | wc -c) + 40))
