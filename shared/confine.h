@@ -17,12 +17,19 @@
  */
 void confine_privileges(uint64_t keep);
 
-/* Landlock: from here on only these.  Rights beyond the kernel's ABI are left out of the mask; ABI < floor is fatal. */
+/*
+ * Landlock: from here on only these files, no TCP, no signal to and no abstract
+ * socket of anybody outside.  Every right of the kernel's ABI is handled; rights
+ * beyond it are left out of the mask.  ABI < floor is fatal.
+ */
 struct confine_file {
-	int fd;          /* a directory or file, any open mode */
-	uint64_t rights; /* LANDLOCK_ACCESS_FS_* of landlock.h */
+	int fd;          /* a directory or file, any open mode; the rule stays when it is closed */
+	uint64_t rights; /* LL_* of landlock.h; for a file that is no directory only rights of files */
 };
 void confine_files(const struct confine_file *files, size_t count, unsigned floor);
+
+/* The same for the keeper, who must be able to kill its init, which is outside: signals stay possible. */
+void confine_files_but_signals(const struct confine_file *files, size_t count, unsigned floor);
 
 /* Lower (never raise) one limit, read back. */
 void confine_limit(int resource, uint64_t value);

@@ -3,8 +3,9 @@
 
 /*
  * A seccomp filter from a table of numbers, without a library.  Wrong architecture and x32 are
- * killed; what is not in the table is killed too (SECCOMP_RET_KILL_PROCESS), unless the entry
- * or the fallback says otherwise.
+ * killed (SECCOMP_RET_KILL_PROCESS), and so is what is not in the table.  The first rule that
+ * fits decides.  Besides the table only prctl(PR_GET_SECCOMP) and a probe option of prctl are
+ * answered, so that seal_apply() can read back what it did.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@ struct seal_rule {
 	uint64_t mask, value;    /* (argument & mask) == value for the action; else the next rule of this number */
 };
 
-/* Load it, last of all confinements; read back from /proc/self/status is up to tests: prctl(PR_GET_SECCOMP) must say 2. */
+/* Load it, last of all confinements (needs no_new_privs); ends the process when the filter is not in force afterwards. */
 void seal_apply(const struct seal_rule *rules, size_t count);
 
 #endif
