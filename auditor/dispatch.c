@@ -77,37 +77,31 @@ is_running(const struct dispatch_run *run)
 	return run->state == DISPATCH_INTENT || run->state == DISPATCH_STARTED;
 }
 
-/* The place of the oldest run that is not in progress; NULL when all are. */
+/* The place of the oldest run that is not in progress, or of the oldest when all are. */
 static struct dispatch_run *
 place(struct dispatch *dispatch)
 {
-	for (size_t i = 1; i <= DISPATCH_RUNS; i++) {
-		size_t at = (dispatch->newest + i) % DISPATCH_RUNS;
+	size_t at = (dispatch->newest + 1) % DISPATCH_RUNS;
 
-		if (!is_running(&dispatch->runs[at])) {
-			dispatch->newest = at;
-			return &dispatch->runs[at];
-		}
-	}
-	return NULL;
+	for (size_t i = 1; i < DISPATCH_RUNS && is_running(&dispatch->runs[at]); i++)
+		at = (at + 1) % DISPATCH_RUNS;
+	dispatch->newest = at;
+	return &dispatch->runs[at];
 }
 
-static const char *
+static void
 open_run(struct dispatch *dispatch, const struct named *named, uint64_t seq)
 {
 	struct dispatch_run *run = find(dispatch, named->job, named->attempt);
 
 	/* A run that has its intent stays consumed: one dispatch, one run. */
 	if (run && run->state != DISPATCH_OPEN)
-		return NULL;
+		return;
 	if (!run)
 		run = place(dispatch);
-	if (!run)
-		return "more runs in progress than can be";
 	*run = (struct dispatch_run){ .attempt = named->attempt, .seq = seq, .state = DISPATCH_OPEN };
 	memcpy(run->job, named->job, sizeof(run->job));
 	memcpy(run->digest, named->digest, sizeof(run->digest));
-	return NULL;
 }
 
 static bool
@@ -157,9 +151,11 @@ dispatch_follow(struct dispatch *dispatch, const struct record *record)
 			approve(dispatch, named.job);
 		return NULL;
 	}
-	if (record->source == RECORD_BROKER && strcmp(record->type, "job.dispatch") == 0)
-		return read_named(record, &named) && named.has_attempt && named.has_digest ?
-		    open_run(dispatch, &named, record->seq) : NULL;
+	if (record->source == RECORD_BROKER && strcmp(record->type, "job.dispatch") == 0) {
+		if (read_named(record, &named) && named.has_attempt && named.has_digest)
+			open_run(dispatch, &named, record->seq);
+		return NULL;
+	}
 	if (record->source != RECORD_EXECUTOR)
 		return NULL;
 	if (!read_named(record, &named) || !named.has_attempt)

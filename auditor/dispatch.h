@@ -12,7 +12,7 @@
 
 #include "record.h"
 
-#define DISPATCH_RUNS 4096     /* remembered; a run in progress is never forgotten */
+#define DISPATCH_RUNS 4096     /* remembered; runs in progress are the last to be forgotten */
 #define DISPATCH_APPROVAL_BYTES (1u << 19)
 
 enum dispatch_state {

@@ -1,0 +1,395 @@
+/* The JSON of d for the executor's records. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "digest.h"
+#include "facts.h"
+#include "fields.h"
+#include "messages.h"
+#include "text.h"
+
+#include "compose.h"
+#include "json_text.h"
+
+#define PATH_JSON_BYTES 8192 /* a path whose JSON form is longer goes as base64 */
+#define DETAIL_BYTES 1024
+
+/* The facts of one message by tag; argv is a list and stays in the bytes. */
+struct facts {
+	struct field fields[FACT_DETAIL + 1];
+	const void *bytes;
+	size_t length;
+	unsigned argc;
+	uint64_t argv_bytes; /* with a NUL behind each */
+};
+
+static const struct {
+	const char *type;
+	enum fact_tag tags[5]; /* exactly these, ended by 0 */
+} kinds[] = {
+	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 } },
+	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR } },
+	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER } },
+	[FACT_ENDED] = { "exec.exit", { FACT_END } },
+	[FACT_LOST] = { "exec.lost", { FACT_DETAIL } },
+};
+
+static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
+	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, (enum fact_tag)0 };
+
+const char *
+compose_fact_type(uint32_t fact)
+{
+	return fact < sizeof(kinds) / sizeof(kinds[0]) ? kinds[fact].type : NULL;
+}
+
+static bool
+is_listed(const enum fact_tag *tags, uint16_t tag)
+{
+	for (; *tags; tags++)
+		if (*tags == tag)
+			return true;
+	return false;
+}
+
+/* Exactly the fields of this list, each once, FACT_ARG any number of times but not never. */
+static bool
+read_facts(struct facts *facts, const enum fact_tag *tags, const void *bytes, size_t length)
+{
+	struct fields_reader reader;
+	struct field field;
+
+	*facts = (struct facts){ .bytes = bytes, .length = length };
+	if (!fields_open(&reader, FACTS_MAGIC, bytes, length))
+		return false;
+	while (fields_next(&reader, &field)) {
+		if (!is_listed(tags, field.tag) || (field.tag != FACT_ARG && facts->fields[field.tag].tag))
+			return false;
+		if (field.tag == FACT_ARG) {
+			facts->argc++;
+			facts->argv_bytes += field.length + 1;
+		}
+		facts->fields[field.tag] = field;
+	}
+	for (; *tags; tags++)
+		if (!facts->fields[*tags].tag)
+			return false;
+	return fields_complete(&reader);
+}
+
+/* --- one field -------------------------------------------------------------- */
+
+static void
+put_number(struct json_text *text, const struct facts *facts, enum fact_tag tag)
+{
+	uint64_t value;
+
+	if (field_u64(&facts->fields[tag], &value))
+		json_text_unsigned(text, value);
+	else
+		text->failed = true;
+}
+
+/* Device and inode numbers may need all 64 bits, more than a JSON number holds: as decimal text. */
+static void
+put_decimal(struct json_text *text, const struct facts *facts, enum fact_tag tag)
+{
+	char digits[24];
+	uint64_t value;
+
+	if (!field_u64(&facts->fields[tag], &value))
+		text->failed = true;
+	else if (text_format(digits, sizeof(digits), "%" PRIu64, value))
+		json_text_string(text, digits, strlen(digits));
+}
+
+static void
+put_digest(struct json_text *text, const struct facts *facts, enum fact_tag tag)
+{
+	uint8_t digest[32];
+
+	if (field_copy(&facts->fields[tag], digest, sizeof(digest)))
+		json_text_hex(text, digest);
+	else
+		text->failed = true;
+}
+
+/* A path: as base64 also when escapes would make it very long. */
+static void
+put_path(struct json_text *text, const struct facts *facts, enum fact_tag tag)
+{
+	const struct field *field = &facts->fields[tag];
+	struct json_text attempt = *text;
+
+	if (field->length >= LIMIT_PATH) {
+		text->failed = true;
+		return;
+	}
+	json_text_string(&attempt, field->bytes, field->length);
+	if (!attempt.failed && attempt.length - text->length <= PATH_JSON_BYTES)
+		*text = attempt;
+	else
+		json_text_base64(text, field->bytes, field->length);
+}
+
+static void
+put_name(struct json_text *text, const struct facts *facts, enum fact_tag tag, size_t most)
+{
+	if (facts->fields[tag].length >= most)
+		text->failed = true;
+	else
+		json_text_string(text, facts->fields[tag].bytes, facts->fields[tag].length);
+}
+
+static void
+put_layers(struct json_text *text, uint64_t layers)
+{
+	const char *comma = "";
+
+	json_text_raw(text, "[");
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++) {
+		if (!(layers & 1ull << bit))
+			continue;
+		json_text_raw(text, comma);
+		json_text_string(text, layer_name(bit), strlen(layer_name(bit)));
+		comma = ",";
+	}
+	json_text_raw(text, "]");
+	if (layers >> LAYER_COUNT)
+		text->failed = true;
+}
+
+/* All elements, or what is known of them when that is too long. */
+static void
+put_argv(struct json_text *text, const struct facts *facts)
+{
+	struct json_text attempt;
+	struct fields_reader reader;
+	struct digest_state state;
+	uint8_t digest[32];
+	struct field field;
+	size_t room = text->size - text->length;
+	const char *comma = "[";
+
+	json_text_begin(&attempt, text->bytes + text->length, room < COMPOSE_ARGV_BYTES ? room : COMPOSE_ARGV_BYTES);
+	digest_begin(&state);
+	fields_open(&reader, FACTS_MAGIC, facts->bytes, facts->length);
+	while (fields_next(&reader, &field) && field.tag == FACT_ARG) {
+		json_text_raw(&attempt, comma);
+		json_text_string(&attempt, field.bytes, field.length);
+		digest_add(&state, field.bytes, field.length);
+		digest_add(&state, "", 1);
+		comma = ",";
+	}
+	json_text_raw(&attempt, "]");
+	digest_end(&state, digest);
+	if (!attempt.failed) {
+		text->length += attempt.length;
+		return;
+	}
+	json_text_raw(text, "{\"count\":");
+	json_text_unsigned(text, facts->argc);
+	json_text_raw(text, ",\"bytes\":");
+	json_text_unsigned(text, facts->argv_bytes - facts->argc);
+	json_text_raw(text, ",\"sha256\":");
+	json_text_hex(text, digest);
+	json_text_raw(text, "}");
+}
+
+/* --- whole objects ------------------------------------------------------------ */
+
+static void
+put_run(struct json_text *text, const struct run_name *run)
+{
+	char job[TEXT_UUID];
+
+	text_uuid(job, run->job);
+	json_text_raw(text, "{\"job\":");
+	json_text_string(text, job, strlen(job));
+	json_text_raw(text, ",\"attempt\":");
+	json_text_unsigned(text, run->attempt);
+	json_text_raw(text, ",\"slot\":");
+	json_text_unsigned(text, run->slot);
+}
+
+static size_t
+finish(struct json_text *text)
+{
+	json_text_raw(text, "}");
+	return text->failed ? 0 : text->length;
+}
+
+size_t
+compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const uint8_t digest[32],
+    const void *bytes, size_t length)
+{
+	struct json_text text;
+	struct facts facts;
+
+	if (!read_facts(&facts, intent_tags, bytes, length))
+		return 0;
+	json_text_begin(&text, body, LIMIT_RECORD_BODY);
+	put_run(&text, run);
+	json_text_raw(&text, ",\"spec_sha256\":");
+	json_text_hex(&text, digest);
+	json_text_raw(&text, ",\"argv\":");
+	put_argv(&text, &facts);
+	json_text_raw(&text, ",\"cwd\":");
+	put_path(&text, &facts, FACT_CWD);
+	json_text_raw(&text, ",\"env_sha256\":");
+	put_digest(&text, &facts, FACT_ENV_SHA256);
+	json_text_raw(&text, ",\"uid\":");
+	put_number(&text, &facts, FACT_UID);
+	json_text_raw(&text, ",\"exe\":{\"path\":");
+	put_path(&text, &facts, FACT_PROGRAM_TARGET);
+	json_text_raw(&text, ",\"dev\":");
+	put_decimal(&text, &facts, FACT_PROGRAM_DEV);
+	json_text_raw(&text, ",\"ino\":");
+	put_decimal(&text, &facts, FACT_PROGRAM_INO);
+	json_text_raw(&text, ",\"sha256\":");
+	put_digest(&text, &facts, FACT_PROGRAM_SHA256);
+	json_text_raw(&text, "},\"profile\":");
+	put_name(&text, &facts, FACT_PROFILE, LIMIT_PROFILE);
+	return finish(&text);
+}
+
+static void
+put_member(struct json_text *text, const char *key, uint64_t number)
+{
+	json_text_raw(text, ",\"");
+	json_text_raw(text, key);
+	json_text_raw(text, "\":");
+	json_text_unsigned(text, number);
+}
+
+/* ,"stdout_bytes":N,... */
+static void
+put_stream(struct json_text *text, const char *name, const struct stream_end *end)
+{
+	char key[32];
+
+	text_format(key, sizeof(key), "%s_bytes", name);
+	put_member(text, key, end->bytes);
+	text_format(key, sizeof(key), "%s_stored_bytes", name);
+	put_member(text, key, end->stored_bytes);
+	text_format(key, sizeof(key), "%s_head_bytes", name);
+	put_member(text, key, end->head_bytes);
+	text_format(key, sizeof(key), "%s_redactions", name);
+	put_member(text, key, end->redactions);
+	text_format(key, sizeof(key), ",\"%s_sha256\":", name);
+	json_text_raw(text, key);
+	json_text_hex(text, end->sha256);
+	text_format(key, sizeof(key), ",\"%s_stored_sha256\":", name);
+	json_text_raw(text, key);
+	json_text_hex(text, end->stored_sha256);
+}
+
+static void
+put_flags(struct json_text *text, uint32_t flags)
+{
+	static const char *const names[] = { "core_dumped", "leftovers", "forced", "capture_fault" };
+
+	for (unsigned bit = 0; bit < sizeof(names) / sizeof(names[0]); bit++) {
+		json_text_raw(text, ",\"");
+		json_text_raw(text, names[bit]);
+		json_text_raw(text, flags & 1u << bit ? "\":true" : "\":false");
+	}
+}
+
+static void
+put_end(struct json_text *text, const struct facts *facts)
+{
+	struct run_end end;
+
+	if (!field_copy(&facts->fields[FACT_END], &end, sizeof(end)) || end.outcome == 0 ||
+	    end.outcome >= OUTCOME_COUNT || end.stage >= STAGE_COUNT) {
+		text->failed = true;
+		return;
+	}
+	json_text_raw(text, ",\"outcome\":");
+	json_text_string(text, outcome_name(end.outcome), strlen(outcome_name(end.outcome)));
+	json_text_raw(text, ",\"exit_code\":");
+	json_text_number(text, end.exit_code);
+	json_text_raw(text, ",\"signal\":");
+	json_text_number(text, end.signal);
+	json_text_raw(text, ",\"stage\":");
+	json_text_string(text, stage_name(end.stage), strlen(stage_name(end.stage)));
+	json_text_raw(text, ",\"error\":");
+	json_text_number(text, end.error);
+	put_flags(text, end.flags);
+	put_member(text, "started_us", end.started_us);
+	put_member(text, "ended_us", end.ended_us);
+	put_member(text, "duration_us", end.duration_us);
+	put_member(text, "user_us", end.user_us);
+	put_member(text, "system_us", end.system_us);
+	put_member(text, "max_rss_kb", end.max_rss_kb);
+	put_member(text, "memory_peak", end.memory_peak);
+	json_text_raw(text, ",\"layers\":");
+	put_layers(text, end.layers);
+	put_stream(text, "stdout", &end.out);
+	put_stream(text, "stderr", &end.err);
+}
+
+static void
+put_started(struct json_text *text, const struct facts *facts)
+{
+	uint64_t layers = 0;
+
+	json_text_raw(text, ",\"time_us\":");
+	put_number(text, facts, FACT_TIME_US);
+	json_text_raw(text, ",\"layers\":");
+	text->failed |= !field_u64(&facts->fields[FACT_LAYERS], &layers);
+	put_layers(text, layers);
+	json_text_raw(text, ",\"landlock_abi\":");
+	put_number(text, facts, FACT_LANDLOCK_ABI);
+	json_text_raw(text, ",\"filter_sha256\":");
+	put_digest(text, facts, FACT_FILTER_SHA256);
+}
+
+static void
+put_refused(struct json_text *text, const struct facts *facts)
+{
+	uint64_t stage;
+
+	if (!field_u64(&facts->fields[FACT_STAGE], &stage) || stage >= STAGE_COUNT) {
+		text->failed = true;
+		return;
+	}
+	json_text_raw(text, ",\"stage\":");
+	json_text_string(text, stage_name((uint32_t)stage), strlen(stage_name((uint32_t)stage)));
+	json_text_raw(text, ",\"error\":");
+	put_number(text, facts, FACT_ERROR);
+}
+
+size_t
+compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t fact, const void *bytes,
+    size_t length)
+{
+	struct json_text text;
+	struct facts facts;
+
+	if (!compose_fact_type(fact) || !read_facts(&facts, kinds[fact].tags, bytes, length))
+		return 0;
+	json_text_begin(&text, body, LIMIT_RECORD_BODY);
+	put_run(&text, run);
+	switch ((enum fact)fact) {
+	case FACT_STARTED:
+		put_started(&text, &facts);
+		break;
+	case FACT_REFUSED:
+		put_refused(&text, &facts);
+		break;
+	case FACT_SIGNAL:
+		json_text_raw(&text, ",\"signal\":");
+		put_number(&text, &facts, FACT_SIGNAL_NUMBER);
+		break;
+	case FACT_ENDED:
+		put_end(&text, &facts);
+		break;
+	case FACT_LOST:
+		json_text_raw(&text, ",\"detail\":");
+		put_name(&text, &facts, FACT_DETAIL, DETAIL_BYTES);
+		break;
+	}
+	return finish(&text);
+}
