@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 /* What a process gives up for ever.  Every measure is read back; fatal() when it does not hold. */
-=======
-/* What a process gives up for ever: every measure is read back, and fatal() when it does not hold. */
->>>>>>> auditor
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -213,11 +209,7 @@ confine_limit(int resource, uint64_t value)
 		fatal("confine: limit %d did not hold", resource);
 }
 
-<<<<<<< HEAD
 /* A rule for one file.  Rights that this kernel does not know are left out; no rights, no rule. */
-=======
-/* A rule for one file; rights that this kernel does not know are left out, no rights need no rule. */
->>>>>>> auditor
 static void
 add_rule(int ruleset_fd, const struct confine_file *file, uint64_t handled)
 {
