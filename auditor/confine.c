@@ -42,7 +42,8 @@ static const struct seal_rule rules[] = {
 	{ .number = __NR_recvmsg },
 	{ .number = __NR_sendmsg },
 	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_GET_SEALS },
-	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_GETFL }, /* fdopendir() */
+	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_GETFL }, /* fdopendir() asks */
+	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_SETFD }, /* and sets close-on-exec */
 	{ .number = __NR_epoll_ctl },
 #ifdef __NR_epoll_wait
 	{ .number = __NR_epoll_wait },

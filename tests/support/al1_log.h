@@ -156,6 +156,8 @@ log_judge_segments(const char *const *segments, const size_t *lengths, const uin
 {
 	bool more = true;
 
+	memset(&log_verdict.dispatch, 0, sizeof(log_verdict.dispatch));
+	log_verdict.told = 0;
 	verify_begin(&log_verdict, key ? LOG_ORIGIN : NULL, key);
 	for (size_t i = 0; i < count && more; i++) {
 		int fd = memfd_create("segment", MFD_CLOEXEC);

@@ -1,0 +1,223 @@
+/* links: auditor/compose.c auditor/json_text.c auditor/strict.c auditor/scan.c shared/fields.c shared/digest.c shared/run.c shared/text.c shared/base64.c shared/log.c */
+/* libs: -lsodium */
+/* The JSON of the executor's records from its facts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "digest.h"
+#include "facts.h"
+#include "fields.h"
+#include "payloads.h"
+
+#include "compose.h"
+#include "strict.h"
+
+static char body[LIMIT_RECORD_BODY];
+static const struct run_name run = { .job = { 0xab }, .attempt = 2, .slot = 3 };
+static const uint8_t digest[32] = { 0xcd };
+
+struct intent {
+	const void *arg; /* one more element behind "prog" */
+	size_t arg_length;
+	unsigned arg_count;
+	const char *cwd;
+	bool without_profile, twice_uid;
+};
+
+static size_t
+compose(const struct intent *intent)
+{
+	struct fields_writer writer;
+	size_t length;
+
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put_text(&writer, FACT_ARG, "prog");
+	for (unsigned i = 0; i < intent->arg_count; i++)
+		fields_put(&writer, FACT_ARG, intent->arg, intent->arg_length);
+	fields_put_text(&writer, FACT_CWD, intent->cwd ? intent->cwd : "/w");
+	fields_put(&writer, FACT_ENV_SHA256, digest, 32);
+	fields_put_u64(&writer, FACT_UID, 5);
+	if (intent->twice_uid)
+		fields_put_u64(&writer, FACT_UID, 5);
+	fields_put_text(&writer, FACT_PROGRAM_TARGET, "/bin/prog");
+	fields_put_u64(&writer, FACT_PROGRAM_DEV, 1);
+	fields_put_u64(&writer, FACT_PROGRAM_INO, UINT64_MAX);
+	fields_put(&writer, FACT_PROGRAM_SHA256, digest, 32);
+	if (!intent->without_profile)
+		fields_put_text(&writer, FACT_PROFILE, "default");
+	length = compose_intent(body, &run, digest, writer.bytes, writer.length);
+	fields_free(&writer);
+	return length;
+}
+
+static void
+assert_strict(size_t length)
+{
+	const char *why;
+
+	assert_true(length > 0);
+	if (!strict_object(body, length, &why))
+		fail_msg("%s: %.*s", why, (int)length, body);
+}
+
+static void
+an_intent_is_one_strict_object(void **state)
+{
+	static const char expected[] = "{\"job\":\"ab000000-0000-0000-0000-000000000000\",\"attempt\":2,\"slot\":3,"
+	    "\"spec_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\",\"argv\":[\"prog\"],"
+	    "\"cwd\":\"/w\",\"env_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\",\"uid\":5,"
+	    "\"exe\":{\"path\":\"/bin/prog\",\"dev\":\"1\",\"ino\":\"18446744073709551615\","
+	    "\"sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\"},\"profile\":\"default\"}";
+	size_t length = compose(&(struct intent){ 0 });
+
+	(void)state;
+	assert_strict(length);
+	assert_int_equal(length, strlen(expected));
+	assert_memory_equal(body, expected, length);
+}
+
+static void
+any_bytes_of_argv_become_strict_json(void **state)
+{
+	(void)state;
+	for (unsigned c = 1; c < 256; c++) {
+		uint8_t bytes[3] = { (uint8_t)c, '"', (uint8_t)c };
+
+		assert_strict(compose(&(struct intent){ .arg = bytes, .arg_length = 3, .arg_count = 1 }));
+	}
+	assert_strict(compose(&(struct intent){ .arg = "\xff", .arg_length = 1, .arg_count = 1 }));
+	assert_non_null(strstr(body, "[\"prog\",{\"b64\":\"/w==\"}]"));
+}
+
+static void
+a_long_argv_becomes_count_bytes_and_digest(void **state)
+{
+	static char large[40000];
+	struct digest_state sum;
+	struct scan argv;
+	uint64_t number;
+	uint8_t wanted[32], found[32];
+	size_t length;
+
+	(void)state;
+	memset(large, 'x', sizeof(large));
+	length = compose(&(struct intent){ .arg = large, .arg_length = 32000, .arg_count = 1 });
+	assert_strict(length);
+	assert_null(strstr(body, "\"count\""));
+	length = compose(&(struct intent){ .arg = large, .arg_length = 20000, .arg_count = 2 });
+	assert_strict(length);
+	assert_true(strict_member(body, length, "argv", &argv));
+	assert_true(strict_number(argv.at, argv.left, "count", &number));
+	assert_int_equal(number, 3);
+	assert_true(strict_number(argv.at, argv.left, "bytes", &number));
+	assert_int_equal(number, 40004);
+	digest_begin(&sum);
+	digest_add(&sum, "prog", 5);
+	for (unsigned i = 0; i < 2; i++) {
+		digest_add(&sum, large, 20000);
+		digest_add(&sum, "", 1);
+	}
+	digest_end(&sum, wanted);
+	assert_true(strict_text(argv.at, argv.left, "sha256", &argv) && scan_hex(&argv, found, 32));
+	assert_memory_equal(found, wanted, 32);
+}
+
+static void
+the_worst_paths_still_fit(void **state)
+{
+	static char path[LIMIT_PATH];
+
+	(void)state;
+	memset(path, 1, sizeof(path) - 1); /* six characters each, if it were escaped */
+	assert_strict(compose(&(struct intent){ .cwd = path }));
+	assert_non_null(strstr(body, "\"cwd\":{\"b64\":"));
+}
+
+static void
+missing_doubled_and_foreign_facts_are_refused(void **state)
+{
+	struct fields_writer writer;
+
+	(void)state;
+	assert_int_equal(compose(&(struct intent){ .without_profile = true }), 0);
+	assert_int_equal(compose(&(struct intent){ .twice_uid = true }), 0);
+	assert_int_equal(compose_intent(body, &run, digest, "", 0), 0);
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put_u64(&writer, FACT_STAGE, 1);
+	fields_put_u64(&writer, FACT_ERROR, 1);
+	assert_true(compose_fact(body, &run, FACT_REFUSED, writer.bytes, writer.length) > 0);
+	assert_int_equal(compose_fact(body, &run, FACT_STARTED, writer.bytes, writer.length), 0);
+	assert_int_equal(compose_fact(body, &run, 0, writer.bytes, writer.length), 0);
+	assert_int_equal(compose_fact(body, &run, 99, writer.bytes, writer.length), 0);
+	fields_put_text(&writer, FACT_DETAIL, "more");
+	assert_int_equal(compose_fact(body, &run, FACT_REFUSED, writer.bytes, writer.length), 0);
+	fields_free(&writer);
+}
+
+static size_t
+compose_end(const struct run_end *end)
+{
+	struct fields_writer writer;
+	size_t length;
+
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put(&writer, FACT_END, end, sizeof(*end));
+	length = compose_fact(body, &run, FACT_ENDED, writer.bytes, writer.length);
+	fields_free(&writer);
+	return length;
+}
+
+static void
+an_end_tells_outcome_usage_layers_and_output(void **state)
+{
+	struct run_end end = { .outcome = OUTCOME_SIGNALLED, .exit_code = -1, .signal = 9, .flags = END_FORCED,
+		.duration_us = 12, .layers = LAYER_SECCOMP | LAYER_OWN_UID, .out = { .bytes = 10, .stored_bytes = 4 } };
+
+	(void)state;
+	assert_strict(compose_end(&end));
+	assert_non_null(strstr(body, "\"outcome\":\"signalled\",\"exit_code\":-1,\"signal\":9"));
+	assert_non_null(strstr(body, "\"forced\":true"));
+	assert_non_null(strstr(body, "\"leftovers\":false"));
+	assert_non_null(strstr(body, "\"stdout_bytes\":10,\"stdout_stored_bytes\":4"));
+	assert_non_null(strstr(body, "\"stderr_stored_sha256\":\"00"));
+}
+
+static void
+an_end_that_cannot_be_is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(compose_end(&(struct run_end){ .outcome = 0 }), 0);
+	assert_int_equal(compose_end(&(struct run_end){ .outcome = OUTCOME_COUNT }), 0);
+	assert_int_equal(compose_end(&(struct run_end){ .outcome = 1, .layers = 1ull << LAYER_COUNT }), 0);
+	assert_int_equal(compose_end(&(struct run_end){ .outcome = 1, .ended_us = UINT64_MAX }), 0);
+	assert_int_equal(compose_end(&(struct run_end){ .outcome = 1, .stage = STAGE_COUNT }), 0);
+}
+
+static int
+open_digest(void **state)
+{
+	(void)state;
+	digest_open();
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_intent_is_one_strict_object),
+		cmocka_unit_test(any_bytes_of_argv_become_strict_json),
+		cmocka_unit_test(a_long_argv_becomes_count_bytes_and_digest),
+		cmocka_unit_test(the_worst_paths_still_fit),
+		cmocka_unit_test(missing_doubled_and_foreign_facts_are_refused),
+		cmocka_unit_test(an_end_tells_outcome_usage_layers_and_output),
+		cmocka_unit_test(an_end_that_cannot_be_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_digest, NULL);
+}
