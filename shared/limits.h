@@ -1,4 +1,10 @@
-#ifndef LIMITS_H
+/*
+ * gcc's own <limits.h> looks for the C library's by #include_next, and with -iquote meets this
+ * file of the same name first: pass it on.
+ */
+#ifdef _GCC_NEXT_LIMITS_H
+#include_next <limits.h>
+#elif !defined(LIMITS_H)
 #define LIMITS_H
 
 /* Every size, count and time that bounds something, with its reason. */
