@@ -27,6 +27,7 @@ static const struct seal_rule rules[] = {
 	{ .number = __NR_fcntl }, { .number = __NR_ftruncate }, { .number = __NR_fsync },
 	{ .number = __NR_fdatasync }, { .number = __NR_unlinkat }, { .number = __NR_memfd_create },
 	{ .number = __NR_dup3 },
+	{ .number = __NR_fchown, .action = SEAL_EPERM }, /* SQLite under uid 0 tries, and does without */
 	/* a working directory from its descriptor */
 	{ .number = __NR_readlinkat }, { .number = __NR_name_to_handle_at },
 	/* peers and clients: sockets that are open, and those that come from them */
