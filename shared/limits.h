@@ -43,5 +43,6 @@
 #define LIMIT_ASSESS_MS 10000      /* to resolve and hash one program */
 #define LIMIT_GRACE_MS 5000        /* between TERM and KILL */
 #define LIMIT_POLICY_BYTES (1u << 20)
+#define LIMIT_IDLE_MS 600000       /* without client, running or timed job: a workspace's trio ends */
 
 #endif

@@ -1,0 +1,78 @@
+#ifndef BROKER_H
+#define BROKER_H
+
+/* The broker: everything it holds, and the handlers of the messages it hears. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "boot.h"
+#include "channel.h"
+#include "loop.h"
+
+#include "client.h"
+#include "operation.h"
+#include "outbox.h"
+#include "policy.h"
+#include "store.h"
+
+/* The policy in force: read at start and by policy.reload, never in between. */
+struct rules {
+	struct policy *policy;    /* NULL: nothing may run */
+	uint64_t generation;      /* counts loadings */
+	char directory[LIMIT_PATH];
+	char error[512];          /* why there is none, "" when there is one */
+	uint64_t seen_us;         /* mtime of the file when `changed` was last found out */
+	bool changed;             /* the file on disk is no longer what was loaded */
+};
+
+/* One job per slot; the executor builds its cage there. */
+struct slot {
+	bool used;
+	int64_t job;              /* jobs.seq */
+	struct run_name run;
+	bool asked;               /* RUN_ASK is on its way: clients wait for the answer */
+};
+
+/* Assessments: questions to the executor, few at a time. */
+#define ASSESS_AT_ONCE 4
+
+struct broker {
+	struct loop loop;
+	struct boot boot;
+	struct channel executor, auditor;
+	struct source executor_source, auditor_source, propose_source, control_source;
+	struct store *store;
+	struct outbox outbox;
+	struct rules rules;
+	struct slot slots[LIMIT_SLOTS];
+	struct client *clients;
+	struct operation *operations; /* in order of arrival */
+	uint64_t last_question;
+	unsigned questions_out;
+	uint64_t question_pause_us;   /* monotonic: the executor was busy, ask no more before this; 0: none */
+	bool executor_ready, asked, serving;
+	uint64_t layers;              /* enum layer: what a job gets here */
+	uint32_t landlock_abi;
+	uint8_t genesis_key[32];
+	uint64_t idle_since_us;       /* monotonic, 0: not idle */
+	bool handing_segments;
+};
+
+void broker_open(struct broker *broker);  /* what launch handed over */
+void broker_confine(void);                /* confine.c */
+void broker_load(struct broker *broker);  /* queue, policy, greetings */
+void broker_serve(struct broker *broker);
+void broker_close(struct broker *broker);
+
+/* Client requests are taken once auditor and executor have said what became of running jobs. */
+void broker_serve_clients(struct broker *broker);
+
+#define TO_BROKER(NAME, name, sender, descriptors) \
+	void broker_on_##name(struct broker *broker, const struct message *message);
+#include "messages.def"
+
+#define BOTH(text, name) void method_##name(struct operation *operation);
+#define CONTROL BOTH
+#include "methods.def"
+
+#endif

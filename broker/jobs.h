@@ -1,0 +1,65 @@
+#ifndef JOBS_H
+#define JOBS_H
+
+/* The table `jobs`: what a job is, and how it is read and written. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bytes.h"
+#include "columns.h"
+#include "store.h"
+
+/* Zeroed by jobs_free(); its texts and bytes are its own. */
+struct job {
+	int64_t seq;     /* order of submission; 0: not stored */
+	int64_t version; /* counts the steps */
+	JOB_COLUMNS(COLUMN_MEMBER, COLUMN_MEMBER)
+};
+
+/* job->seq is set.  Inside a transaction. */
+void jobs_add(struct store *store, struct job *job);
+
+/*
+ * Write the state of a job that was read as job->version.  Who reads, steps and writes inside one
+ * transaction cannot be overtaken; an older version is our own bug and ends the process.
+ */
+void jobs_change(struct store *store, struct job *job);
+
+/* False: there is none.  job is filled (free it) or zeroed. */
+bool jobs_by_id(struct store *store, const uint8_t id[16], struct job *job);
+bool jobs_by_seq(struct store *store, int64_t seq, struct job *job);
+
+/* The newest of this submitter with this key; only_unfinished: that has not ended. */
+bool jobs_by_key(struct store *store, int64_t uid, const char *key, bool only_unfinished, struct job *job);
+
+/* The approval that ends first. */
+bool jobs_next_expiry(struct store *store, struct job *job);
+
+/* Call visit() with each, in order, until it says false.  The job is freed after it. */
+typedef bool jobs_visitor(void *context, struct job *job);
+void jobs_each_ready(struct store *store, uint64_t now_us, int64_t acked_sn, jobs_visitor *visit, void *context);
+void jobs_each_running(struct store *store, jobs_visitor *visit, void *context);
+
+struct jobs_page {
+	uint32_t statuses, approvals; /* bits 1 << enum */
+	const char *source;           /* NULL: any */
+	int64_t submitter;            /* -1: any */
+	int64_t from;                 /* rows behind this seq, in the order of the page */
+	bool newest_first;
+};
+void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit, void *context);
+
+struct jobs_counts {
+	int64_t queued, running, retry_wait, undecided;
+};
+struct jobs_counts jobs_count(struct store *store);
+int64_t jobs_unfinished_of(struct store *store, int64_t uid);
+int64_t jobs_timed(struct store *store, uint64_t now_us); /* approved, but not before some later time */
+
+void jobs_free(struct job *job);
+
+/* Elements with a NUL behind each, as argv and environment are stored. */
+size_t jobs_list_count(const struct bytes *list);
+const char *jobs_list_next(const struct bytes *list, const char *element); /* NULL: the first; NULL at the end */
+
+#endif

@@ -1,0 +1,47 @@
+#ifndef LETTERS_H
+#define LETTERS_H
+
+/*
+ * The tables `outbox` (records on their way to the auditor) and `meta` (how far they got).
+ * Delivery is outbox.c's.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bytes.h"
+#include "store.h"
+
+struct letters_state {
+	uint64_t next_sn;
+	uint64_t acked_sn; /* UINT64_MAX: none */
+	uint64_t acked_seq;
+	uint8_t acked_hash[32];
+	struct bytes policy_sha256; /* of the newest policy.loaded, empty: none */
+};
+
+struct letter {
+	uint64_t sn;
+	char *type;
+	struct bytes d;
+	bool seal;
+	int64_t job; /* jobs.seq, 0: about no job */
+};
+
+void letters_state(struct store *store, struct letters_state *state);
+void letters_set_policy(struct store *store, const uint8_t sha256[32]);
+
+/* Inside a transaction: a record with this number, which must be the next one. */
+void letters_add(struct store *store, const struct letter *letter, uint64_t now_us);
+
+/* The first with this number or a later one; false: there is none.  Free it with letters_free(). */
+bool letters_from(struct store *store, uint64_t sn, struct letter *letter);
+void letters_free(struct letter *letter);
+
+/* Inside a transaction: the auditor has it at seq. */
+void letters_acked(struct store *store, uint64_t sn, uint64_t seq);
+void letters_set_acked(struct store *store, uint64_t sn, uint64_t seq, const uint8_t hash[32]);
+
+/* Acknowledged ones are kept for a while, so that a log that lost its tail can be healed. */
+void letters_forget(struct store *store, uint64_t before_us);
+
+#endif

@@ -1,0 +1,216 @@
+/* job.get, job.list, job.assess, job.wait: what changes nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+#include "log.h"
+#include "scope.h"
+#include "text.h"
+
+#include "assess.h"
+#include "broker.h"
+#include "job.h"
+#include "methods.h"
+#include "params.h"
+#include "present.h"
+
+#define PAGE_BYTES (LIMIT_LINE_BYTES / 2) /* printed; one more job still fits the line */
+
+static const char *const only_job[] = { "job_id", NULL };
+
+void
+method_job_get(struct operation *operation)
+{
+	struct job job;
+
+	if (!params_known(operation, only_job, false) || !params_job(operation, &job))
+		return;
+	jobs_free(&job);
+	methods_answer_job(operation);
+}
+
+static void
+answer_assessed(struct operation *operation)
+{
+	struct json *answer;
+	struct job job;
+
+	if (!jobs_by_id(operation->broker->store, operation->job, &job))
+		fatal("store: a job is gone");
+	answer = assess_json(operation->broker, &job, operation->assessment, true);
+	jobs_free(&job);
+	operation_answer(operation, answer);
+}
+
+void
+method_job_assess(struct operation *operation)
+{
+	struct job job;
+
+	if (!params_known(operation, only_job, false) || !params_job(operation, &job))
+		return;
+	assess_begin(operation, &job, answer_assessed);
+	jobs_free(&job);
+}
+
+/* --- wait --- */
+
+static void
+wait_on(struct operation *operation)
+{
+	const char *what = json_text(json_get(operation->request.params, "for"));
+	bool for_end = !what || strcmp(what, "ended") == 0, there;
+	struct job job;
+
+	if (!jobs_by_id(operation->broker->store, operation->job, &job))
+		fatal("store: a job is gone");
+	there = job_is_finished(job.status) || (!for_end && job.approval != APPROVAL_PENDING);
+	if (there && job.effect_sn >= 0)
+		methods_answer_job_after(operation, (uint64_t)job.effect_sn);
+	else if (there || clock_monotonic_us() >= operation->deadline_us)
+		methods_answer_job(operation);
+	else
+		operation_await(operation, WAIT_JOB, wait_on);
+	jobs_free(&job);
+}
+
+void
+method_job_wait(struct operation *operation)
+{
+	static const char *const names[] = { "job_id", "for", "timeout_ms", NULL };
+	const char *what;
+	int64_t timeout_ms;
+	struct job job;
+
+	if (!params_known(operation, names, false) || !params_text(operation, "for", 7, false, &what) ||
+	    !params_integer(operation, "timeout_ms", 0, 600000, 600000, &timeout_ms) ||
+	    !params_job(operation, &job))
+		return;
+	jobs_free(&job);
+	if (what && strcmp(what, "decided") != 0 && strcmp(what, "ended") != 0) {
+		operation_refuse(operation, "invalid_input", "for must be decided or ended");
+		return;
+	}
+	operation->deadline_us = clock_monotonic_us() + (uint64_t)timeout_ms * 1000;
+	wait_on(operation);
+}
+
+/* --- list --- */
+
+struct page {
+	struct broker *broker;
+	struct json *jobs;
+	int64_t limit, count;
+	size_t bytes;
+	int64_t last;  /* seq of the last one in the page */
+	bool more;
+};
+
+static bool
+add_to_page(void *context, struct job *job)
+{
+	struct page *page = context;
+	struct json *one;
+	size_t length;
+	scoped_free char *text = NULL;
+
+	if (page->count == page->limit) {
+		page->more = true;
+		return false;
+	}
+	one = present_job(page->broker, job);
+	text = json_print(one, &length);
+	if (page->count > 0 && page->bytes + length > PAGE_BYTES) {
+		json_free(one);
+		page->more = true;
+		return false;
+	}
+	json_add(page->jobs, NULL, one);
+	page->bytes += length;
+	page->count++;
+	page->last = job->seq;
+	return true;
+}
+
+/* A cursor is the place of the last job of the page before. */
+static bool
+read_cursor(struct operation *operation, struct jobs_page *wanted)
+{
+	const char *cursor;
+	uint64_t from;
+
+	wanted->from = wanted->newest_first ? INT64_MAX : 0;
+	if (!params_text(operation, "cursor", 20, false, &cursor))
+		return false;
+	if (!cursor)
+		return true;
+	if (!text_number(cursor, INT64_MAX, &from)) {
+		operation_refuse(operation, "invalid_input", "cursor must be one that job.list gave");
+		return false;
+	}
+	wanted->from = (int64_t)from;
+	return true;
+}
+
+static bool
+read_approval(struct operation *operation, struct jobs_page *wanted)
+{
+	const char *name;
+	int64_t approval;
+
+	wanted->approvals = UINT32_MAX;
+	if (!params_text(operation, "approval", 20, false, &name))
+		return false;
+	if (!name)
+		return true;
+	approval = job_approval_of(name);
+	if (approval == 0) {
+		operation_refuse(operation, "invalid_input",
+		    "approval must be pending, approved, denied, expired or legacy");
+		return false;
+	}
+	wanted->approvals = 1u << approval;
+	return true;
+}
+
+static bool
+read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limit)
+{
+	const struct client *client = operation->client;
+	bool inbox;
+
+	*wanted = (struct jobs_page){ .submitter = client->control || client->uid == 0 ? -1 : (int64_t)client->uid };
+	if (!params_bits(operation, "status", job_status_of, &wanted->statuses) ||
+	    !read_approval(operation, wanted) ||
+	    !params_text(operation, "source", 3, false, &wanted->source) ||
+	    !params_integer(operation, "limit", 1, 1000, 100, limit) ||
+	    !params_boolean(operation, "newest", false, &wanted->newest_first) ||
+	    !params_boolean(operation, "inbox", false, &inbox) || !read_cursor(operation, wanted))
+		return false;
+	if (wanted->statuses == 0)
+		wanted->statuses = UINT32_MAX;
+	if (inbox) {
+		wanted->statuses &= 1u << JOB_QUEUED | 1u << JOB_RETRY_WAIT;
+		wanted->approvals &= 1u << APPROVAL_PENDING | 1u << APPROVAL_EXPIRED;
+	}
+	return true;
+}
+
+void
+method_job_list(struct operation *operation)
+{
+	static const char *const names[] = { "status", "approval", "limit", "source", "inbox", "cursor", "newest", NULL };
+	struct page page = { .broker = operation->broker };
+	struct jobs_page wanted;
+	struct json *answer;
+	char cursor[24];
+
+	if (!params_known(operation, names, false) || !read_wanted(operation, &wanted, &page.limit))
+		return;
+	answer = json_object();
+	page.jobs = json_add_array(answer, "jobs");
+	jobs_each_of_page(operation->broker->store, &wanted, add_to_page, &page);
+	text_format(cursor, sizeof(cursor), "%lld", (long long)page.last);
+	json_add_text(answer, "next_cursor", page.more ? cursor : NULL);
+	operation_answer(operation, answer);
+}

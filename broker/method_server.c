@@ -1,0 +1,215 @@
+/* server.*, policy.*: what this agent-safe is, and what is in force. */
+#include <sys/stat.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base64.h"
+#include "digest.h"
+#include "log.h"
+#include "process.h"
+#include "text.h"
+
+#include "broker.h"
+#include "methods.h"
+#include "params.h"
+#include "present.h"
+#include "rules.h"
+
+static const char *const nothing[] = { NULL };
+
+static const char *
+mode_text(const struct broker *broker)
+{
+	return broker->boot.mode == MODE_SYSTEM ? "system" : "workspace";
+}
+
+void
+method_server_hello(struct operation *operation)
+{
+	const struct policy *policy = operation->broker->rules.policy;
+	struct json *answer, *environment;
+
+	if (!params_known(operation, nothing, false))
+		return;
+	answer = json_object();
+	json_add_text(answer, "server", "agent-safe");
+	json_add_text(answer, "version", AGENT_SAFE_VERSION);
+	json_add_integer(answer, "protocol", 1);
+	json_add_text(answer, "socket", operation->client->control ? "control" : "propose");
+	json_add_text(answer, "mode", mode_text(operation->broker));
+	environment = json_add_array(answer, "environment");
+	for (size_t i = 0; policy && i < policy_environment_count(policy); i++)
+		json_add_text(environment, NULL, policy_environment_at(policy, i));
+	json_add_integer(answer, "uid", operation->client->uid);
+	operation_answer(operation, answer);
+}
+
+static void
+add_places(struct json *answer, const struct boot *boot)
+{
+	json_add_text(answer, "state_dir", boot->state_dir);
+	json_add_text(answer, "audit_dir", boot->audit_dir);
+	json_add_text(answer, "runs_dir", boot->runs_dir);
+	json_add_text(answer, "policy_path", boot->policy_path);
+	json_add_text(answer, "propose_socket", boot->propose_socket);
+	json_add_text(answer, "control_socket", boot->control_socket);
+	json_add_text(answer, "origin", boot->origin);
+}
+
+static void
+add_processes(struct json *answer, const struct broker *broker)
+{
+	struct json *pids = json_add_object(answer, "pids");
+	char key[BASE64_SIZE(sizeof(broker->genesis_key))];
+	const char *why = NULL;
+
+	json_add_integer(pids, "broker", getpid());
+	json_add_integer(pids, "executor", broker->boot.executor_pid);
+	json_add_integer(pids, "auditor", broker->boot.auditor_pid);
+	base64_encode(key, broker->genesis_key, sizeof(broker->genesis_key));
+	json_add_text(answer, "public_key", key);
+	json_add_boolean(answer, "audit_accepts", outbox_accepts(&broker->outbox, &why));
+	json_add_text(answer, "audit_error", why);
+	present_layers(answer, "layers", broker->layers);
+	json_add_integer(answer, "landlock_abi", broker->landlock_abi);
+	json_add_integer(answer, "slots", broker->boot.slot_count);
+}
+
+void
+method_server_status(struct operation *operation)
+{
+	struct broker *broker = operation->broker;
+	struct jobs_counts counts;
+	struct json *answer;
+	char digest[72];
+
+	if (!params_known(operation, nothing, true))
+		return;
+	answer = json_object();
+	json_add_text(answer, "mode", mode_text(broker));
+	json_add_text(answer, "version", AGENT_SAFE_VERSION);
+	add_places(answer, &broker->boot);
+	json_add_boolean(answer, "policy_loaded", broker->rules.policy != NULL);
+	json_add_text(answer, "policy_digest", rules_digest_text(broker, digest) ? digest : NULL);
+	json_add_text(answer, "policy_error", broker->rules.policy ? NULL : broker->rules.error);
+	json_add_boolean(answer, "policy_changed", rules_changed(broker, operation->descriptor));
+	add_processes(answer, broker);
+	counts = jobs_count(broker->store);
+	json_add_integer(answer, "queued", counts.queued);
+	json_add_integer(answer, "running", counts.running);
+	json_add_integer(answer, "retry_wait", counts.retry_wait);
+	json_add_integer(answer, "pending", counts.undecided);
+	rules_warn(broker, json_add_array(answer, "warnings"));
+	operation_answer(operation, answer);
+}
+
+/* The answer leaves first: broker_close() sends what is in the sockets' way. */
+void
+method_server_stop(struct operation *operation)
+{
+	struct json *answer;
+
+	if (!params_known(operation, nothing, false))
+		return;
+	answer = json_object();
+	json_add_boolean(answer, "stopping", true);
+	operation_answer(operation, answer);
+	process_finish("a client asked for it");
+}
+
+void
+method_policy_summary(struct operation *operation)
+{
+	const struct policy *policy = operation->broker->rules.policy;
+	struct json *answer;
+	char digest[72];
+
+	if (!params_known(operation, nothing, false))
+		return;
+	if (!policy) {
+		operation_refuse(operation, "policy_denied", "no policy is loaded: %s", operation->broker->rules.error);
+		return;
+	}
+	answer = policy_summary(policy);
+	if (!json_get(answer, "policy_digest"))
+		json_add_text(answer, "policy_digest", rules_digest_text(operation->broker, digest) ? digest : NULL);
+	operation_answer(operation, answer);
+}
+
+/* --- reload --- */
+
+/* The file must be root's or the operator's: the peer could have been handed any descriptor. */
+static bool
+owner_is_trusted(struct operation *operation)
+{
+	struct stat st;
+
+	if (operation->descriptor < 0)
+		operation_refuse(operation, "invalid_input",
+		    "the policy file must come with the request, as a descriptor opened for reading");
+	else if (fstat(operation->descriptor, &st) < 0 || !S_ISREG(st.st_mode))
+		operation_refuse(operation, "invalid_input", "the policy must be a regular file");
+	else if (st.st_uid != 0 && st.st_uid != operation->client->uid)
+		operation_refuse(operation, "not_permitted", "the policy file belongs neither to root nor to you");
+	else
+		return true;
+	return false;
+}
+
+static void
+answer_loaded(struct operation *operation)
+{
+	struct json *answer = json_object();
+	char digest[72];
+
+	json_add_text(answer, "policy_digest", rules_digest_text(operation->broker, digest) ? digest : NULL);
+	json_add_integer(answer, "rule_count", (int64_t)policy_rule_count(operation->broker->rules.policy));
+	json_add_boolean(answer, "restart", false);
+	operation_answer(operation, answer);
+}
+
+/* Roots, slots and floor are launch's and the executor's: they are taken by a new start. */
+static void
+answer_restart(struct operation *operation, struct policy *policy)
+{
+	struct json *answer = json_object();
+	char digest[72] = "sha256:";
+
+	text_hex(digest + 7, policy_digest(policy), DIGEST_BYTES);
+	json_add_text(answer, "policy_digest", digest);
+	json_add_integer(answer, "rule_count", (int64_t)policy_rule_count(policy));
+	json_add_boolean(answer, "restart", true);
+	policy_free(policy);
+	operation_answer(operation, answer);
+	process_finish("the policy has other roots: the next start takes it");
+}
+
+void
+method_policy_reload(struct operation *operation)
+{
+	struct broker *broker = operation->broker;
+	struct record_who who = methods_who(operation, NULL);
+	struct policy *policy;
+	char error[512];
+	uint64_t sn;
+
+	if (!methods_may_change(operation) || !params_known(operation, nothing, true) ||
+	    !owner_is_trusted(operation))
+		return;
+	switch (rules_reload(broker, operation->descriptor, error, &policy)) {
+	case RULES_LOADED:
+		rules_record(broker, &who);
+		operation_await_record(operation, broker->outbox.next_sn - 1, answer_loaded);
+		break;
+	case RULES_RESTART:
+		answer_restart(operation, policy);
+		break;
+	case RULES_REFUSED:
+		store_begin(broker->store);
+		sn = outbox_add(&broker->outbox, "policy.refused", record_policy_refused(error, &who), false, 0);
+		outbox_commit(&broker->outbox);
+		operation_refuse_after(operation, sn, NULL, "policy_denied", "%s", error);
+	}
+}

@@ -1,0 +1,128 @@
+/* job.submit: a proposal is read, assessed and stored as pending. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "limits.h"
+#include "log.h"
+#include "text.h"
+
+#include "assess.h"
+#include "broker.h"
+#include "methods.h"
+#include "present.h"
+#include "submission.h"
+
+static void
+answer_submitted(struct operation *operation, bool created)
+{
+	struct job job;
+	struct json *answer;
+
+	if (!jobs_by_id(operation->broker->store, operation->job, &job))
+		fatal("store: a job is gone");
+	answer = present_job(operation->broker, &job);
+	json_add_boolean(answer, "created", created);
+	json_add(answer, "assessment", assess_json(operation->broker, &job, operation->assessment, false));
+	jobs_free(&job);
+	operation_answer(operation, answer);
+}
+
+static void
+answer_created(struct operation *operation)
+{
+	answer_submitted(operation, true);
+}
+
+static void
+answer_known(struct operation *operation)
+{
+	answer_submitted(operation, false);
+}
+
+/* The same key again: the job that is there, or a conflict. */
+static void
+answer_existing(struct operation *operation, const struct job *old)
+{
+	const struct job *new = &operation->submission->job;
+	struct json *data = json_object(), *fields = json_add_array(data, "fields");
+	char uuid[TEXT_UUID];
+
+	submission_differences(old, new, fields);
+	if (json_count(fields) > 0) {
+		text_uuid(uuid, old->id.at);
+		json_add_text(data, "job_id", uuid);
+		operation_refuse_with(operation, data, "key_conflict",
+		    "this key already names a job with other content");
+		return;
+	}
+	json_free(data);
+	memcpy(operation->job, old->id.at, sizeof(operation->job));
+	if (old->effect_sn >= 0)
+		operation_await_record(operation, (uint64_t)old->effect_sn, answer_known);
+	else
+		answer_known(operation);
+}
+
+/* Whether a job with this key counts depends on who chose the key: a made one covers unfinished work only. */
+static bool
+find_existing(struct operation *operation, struct job *old)
+{
+	const struct job *job = &operation->submission->job;
+
+	memset(old, 0, sizeof(*old));
+	return !operation->submission->new &&
+	    jobs_by_key(operation->broker->store, job->submitter_uid, job->key, !job->key_given, old);
+}
+
+static void
+store_new(struct operation *operation)
+{
+	struct broker *broker = operation->broker;
+	const struct assessment *assessment = operation->assessment;
+	struct job *job = &operation->submission->job;
+	uint64_t sn;
+
+	if (assessment->planned) {
+		bytes_free(&job->plan);
+		bytes_free(&job->spec_sha256);
+		job->plan = bytes_copy(assessment->plan.bytes, assessment->plan.length);
+		job->spec_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
+	}
+	store_begin(broker->store);
+	jobs_add(broker->store, job);
+	sn = outbox_add(&broker->outbox, "job.proposed",
+	    record_proposed(job, assess_allows(assessment), assessment->reason), false, job->seq);
+	job->effect_sn = (int64_t)sn;
+	jobs_change(broker->store, job);
+	outbox_commit(&broker->outbox);
+	operation_await_record(operation, sn, answer_created);
+}
+
+/* Nothing waits between the search for the key and the insertion: one of many equal proposals wins. */
+static void
+submit_assessed(struct operation *operation)
+{
+	struct broker *broker = operation->broker;
+	struct job old;
+
+	if (!methods_may_change(operation))
+		return;
+	if (find_existing(operation, &old))
+		answer_existing(operation, &old);
+	else if (jobs_unfinished_of(broker->store, operation->submission->job.submitter_uid) >= LIMIT_PENDING)
+		operation_refuse(operation, "limit_exceeded", "%d of your jobs are unfinished: no more are taken",
+		    LIMIT_PENDING);
+	else
+		store_new(operation);
+	jobs_free(&old);
+}
+
+void
+method_job_submit(struct operation *operation)
+{
+	if (!methods_may_change(operation))
+		return;
+	operation->submission = submission_read(operation);
+	if (operation->submission)
+		assess_begin(operation, &operation->submission->job, submit_assessed);
+}

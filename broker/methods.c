@@ -1,0 +1,89 @@
+/* What several methods need. */
+#include <string.h>
+
+#include "log.h"
+#include "text.h"
+
+#include "broker.h"
+#include "methods.h"
+#include "present.h"
+
+struct record_who
+methods_who(const struct operation *operation, const char *by)
+{
+	const struct client *client = operation->client;
+
+	return (struct record_who){ client->uid, client->gid, client->pid, by };
+}
+
+const struct boot_root *
+methods_root_of(const struct broker *broker, const char *path)
+{
+	const struct boot_root *best = NULL;
+
+	for (unsigned i = 0; i < broker->boot.root_count; i++) {
+		const struct boot_root *root = &broker->boot.roots[i];
+
+		if (text_path_within(path, root->path) && (!best || strlen(root->path) > strlen(best->path)))
+			best = root;
+	}
+	return best;
+}
+
+bool
+methods_may_change(struct operation *operation)
+{
+	const char *why;
+
+	if (outbox_accepts(&operation->broker->outbox, &why))
+		return true;
+	operation_refuse(operation, "audit_integrity_error", "%s: nothing new is taken", why);
+	return false;
+}
+
+void
+methods_answer_job(struct operation *operation)
+{
+	struct job job;
+	struct json *answer;
+
+	if (!jobs_by_id(operation->broker->store, operation->job, &job))
+		fatal("store: a job is gone");
+	answer = present_job(operation->broker, &job);
+	jobs_free(&job);
+	operation_answer(operation, answer);
+}
+
+void
+methods_answer_job_after(struct operation *operation, uint64_t sn)
+{
+	operation_await_record(operation, sn, methods_answer_job);
+}
+
+uint64_t
+methods_step(struct broker *broker, struct job *job, const char *type, struct json *d, bool seal,
+    const struct decision *decision)
+{
+	uint64_t sn;
+
+	store_begin(broker->store);
+	sn = outbox_add(&broker->outbox, type, d, seal, job->seq);
+	job->effect_sn = (int64_t)sn;
+	jobs_change(broker->store, job);
+	if (decision)
+		attempts_decided(broker->store, job->seq, decision);
+	outbox_commit(&broker->outbox);
+	operation_job_changed(broker, job->id.at);
+	return sn;
+}
+
+uint64_t
+methods_note(struct broker *broker, const struct job *job, const char *type, struct json *d)
+{
+	uint64_t sn;
+
+	store_begin(broker->store);
+	sn = outbox_add(&broker->outbox, type, d, false, job->seq);
+	outbox_commit(&broker->outbox);
+	return sn;
+}

@@ -1,0 +1,40 @@
+/* What the auditor says. */
+#include <string.h>
+
+#include "broker.h"
+#include "sealed.h"
+
+void
+broker_on_broker_welcome(struct broker *broker, const struct message *message)
+{
+	const struct msg_broker_welcome *welcome = &message->body.broker_welcome;
+
+	memcpy(broker->genesis_key, welcome->genesis_key, sizeof(broker->genesis_key));
+	outbox_welcome(&broker->outbox, welcome);
+	broker_serve_clients(broker);
+}
+
+/* What waits for this record goes on after outbox_settle(). */
+void
+broker_on_record_synced(struct broker *broker, const struct message *message)
+{
+	outbox_synced(&broker->outbox, &message->body.record_synced);
+}
+
+void
+broker_on_record_refused(struct broker *broker, const struct message *message)
+{
+	outbox_refused(&broker->outbox, &message->body.record_refused);
+}
+
+void
+broker_on_log_sealed(struct broker *broker, const struct message *message)
+{
+	sealed_take(broker, &message->body.log_sealed);
+}
+
+void
+broker_on_log_segment(struct broker *broker, const struct message *message)
+{
+	sealed_take_segment(broker, &message->body.log_segment, message->descriptors[0]);
+}

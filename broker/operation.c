@@ -1,0 +1,287 @@
+/* One request on its way to an answer. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "limits.h"
+#include "log.h"
+#include "text.h"
+
+#include "assess.h"
+#include "broker.h"
+#include "dispatch.h"
+#include "submission.h"
+
+static const struct method {
+	const char *text;
+	bool control_only;
+	void (*call)(struct operation *operation);
+} methods[] = {
+#define BOTH(text, name) { text, false, method_##name },
+#define CONTROL(text, name) { text, true, method_##name },
+#include "methods.def"
+};
+
+static const struct method *
+find_method(const char *name)
+{
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (strcmp(methods[i].text, name) == 0)
+			return &methods[i];
+	return NULL;
+}
+
+void
+operation_begin(struct broker *broker, struct client *client, struct rpc_request *request, int descriptor)
+{
+	struct operation *operation = bytes_make(sizeof(*operation)), **end = &broker->operations;
+	const struct method *method = find_method(request->method);
+
+	*operation = (struct operation){ .broker = broker, .client = client, .request = *request,
+	    .descriptor = descriptor };
+	memset(request, 0, sizeof(*request));
+	while (*end)
+		end = &(*end)->next;
+	*end = operation;
+	client->operation = operation;
+	if (!method)
+		operation_refuse(operation, "invalid_input", "there is no such method");
+	else if (method->control_only && !client->control)
+		operation_refuse(operation, "not_permitted", "%s is only answered on control.sock", method->text);
+	else
+		method->call(operation);
+}
+
+static void
+free_operation(struct operation *operation)
+{
+	struct operation **at = &operation->broker->operations;
+
+	while (*at != operation)
+		at = &(*at)->next;
+	*at = operation->next;
+	operation->client->operation = NULL;
+	assess_free(operation->assessment);
+	submission_free(operation->submission);
+	json_free(operation->refusal_data);
+	if (operation->hands_segments)
+		operation->broker->handing_segments = false;
+	free(operation->sealed);
+	for (uint64_t i = 0; i < operation->segment_count; i++)
+		close(operation->segments[i]);
+	free(operation->segments);
+	if (operation->descriptor >= 0)
+		close(operation->descriptor);
+	rpc_free(&operation->request);
+	free(operation);
+}
+
+/* Send the line and be done with the operation. */
+static void
+send_and_free(struct operation *operation, char *line, size_t length)
+{
+	int *descriptors = operation->segments;
+	size_t count = operation->segment_count;
+
+	operation->segments = NULL;
+	operation->segment_count = 0;
+	client_send(operation->client, line, length, descriptors, count);
+	free_operation(operation);
+}
+
+void
+operation_answer(struct operation *operation, struct json *result)
+{
+	size_t length;
+	char *line = rpc_result(operation->request.id, result, &length);
+
+	if (length < LIMIT_LINE_BYTES) {
+		send_and_free(operation, line, length);
+		return;
+	}
+	free(line);
+	operation_refuse(operation, "invalid_input", "the answer is longer than a line may be; ask for less");
+}
+
+static void
+refuse(struct operation *operation, struct json *data, const char *code, const char *format, va_list arguments)
+{
+	struct rpc_fault fault = { .number = RPC_OURS, .code = code };
+	const struct method *method = find_method(operation->request.method);
+	size_t length;
+	char *line;
+
+	if (!method || (method->control_only && !operation->client->control))
+		fault.number = RPC_METHOD;
+	if (vsnprintf(fault.text, sizeof(fault.text), format, arguments) < 0)
+		fault.text[0] = '\0';
+	if (!text_is_utf8(fault.text, strlen(fault.text)))
+		text_copy(fault.text, sizeof(fault.text), code); /* cut within a character */
+	for (int *fd = operation->segments; operation->segment_count > 0; operation->segment_count--)
+		close(*fd++);
+	line = rpc_error(operation->request.id, &fault, data, &length);
+	send_and_free(operation, line, length);
+}
+
+void
+operation_refuse(struct operation *operation, const char *code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	refuse(operation, NULL, code, format, arguments);
+	va_end(arguments);
+}
+
+void
+operation_refuse_with(struct operation *operation, struct json *data, const char *code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	refuse(operation, data, code, format, arguments);
+	va_end(arguments);
+}
+
+void
+operation_abandon(struct operation *operation)
+{
+	free_operation(operation);
+}
+
+void
+operation_await(struct operation *operation, enum operation_wait wait,
+    void (*resume)(struct operation *operation))
+{
+	operation->wait = wait;
+	operation->resume = resume;
+	operation->woken = false;
+}
+
+void
+operation_await_record(struct operation *operation, uint64_t sn, void (*resume)(struct operation *operation))
+{
+	operation->sn = sn;
+	operation_await(operation, WAIT_RECORD, resume);
+}
+
+static void
+say_refusal(struct operation *operation)
+{
+	struct json *data = operation->refusal_data;
+
+	operation->refusal_data = NULL;
+	operation_refuse_with(operation, data, operation->refusal_code, "%s", operation->refusal_text);
+}
+
+void
+operation_refuse_after(struct operation *operation, uint64_t sn, struct json *data, const char *code,
+    const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vsnprintf(operation->refusal_text, sizeof(operation->refusal_text), format, arguments) < 0)
+		operation->refusal_text[0] = '\0';
+	va_end(arguments);
+	operation->refusal_code = code;
+	operation->refusal_data = data;
+	operation_await_record(operation, sn, say_refusal);
+}
+
+void
+operation_job_changed(struct broker *broker, const uint8_t job[16])
+{
+	for (struct operation *at = broker->operations; at; at = at->next)
+		if (memcmp(at->job, job, 16) == 0)
+			at->woken |= at->wait == WAIT_JOB;
+}
+
+struct operation *
+operation_of_question(struct broker *broker, uint64_t question)
+{
+	for (struct operation *at = broker->operations; at; at = at->next)
+		if (at->question == question)
+			return at;
+	return NULL;
+}
+
+bool
+operation_job_is_held(const struct broker *broker, const uint8_t job[16])
+{
+	for (const struct operation *at = broker->operations; at; at = at->next)
+		if (at->holds_job && memcmp(at->job, job, 16) == 0)
+			return true;
+	return false;
+}
+
+static bool
+may_go_on(const struct operation *operation)
+{
+	bool late = operation->deadline_us && clock_monotonic_us() >= operation->deadline_us;
+	const char *why;
+
+	switch (operation->wait) {
+	case WAIT_NOTHING:
+		return false;
+	case WAIT_WOKEN:
+		return operation->woken;
+	case WAIT_RECORD:
+		return outbox_is_settled(&operation->broker->outbox, operation->sn) ||
+		    !outbox_accepts(&operation->broker->outbox, &why);
+	case WAIT_JOB:
+		return operation->woken || late;
+	case WAIT_SLOT:
+		return dispatch_has_slot(operation->broker);
+	case WAIT_TIME:
+		return late;
+	}
+	return false;
+}
+
+static void
+go_on(struct operation *operation)
+{
+	bool unrecorded = operation->wait == WAIT_RECORD &&
+	    !outbox_is_settled(&operation->broker->outbox, operation->sn);
+	const char *why = "";
+
+	operation->wait = WAIT_NOTHING;
+	if (unrecorded && !outbox_accepts(&operation->broker->outbox, &why))
+		operation_refuse(operation, "audit_integrity_error",
+		    "%s: this step takes effect only when it is on record", why);
+	else
+		operation->resume(operation);
+}
+
+bool
+operation_run(struct broker *broker)
+{
+	struct operation *at = broker->operations;
+	bool moved = false;
+
+	while (at) {
+		if (may_go_on(at)) {
+			/* Anything may have ended meanwhile: begin again from the oldest. */
+			go_on(at);
+			moved = true;
+			at = broker->operations;
+		} else
+			at = at->next;
+	}
+	return moved;
+}
+
+uint64_t
+operation_deadline(const struct broker *broker)
+{
+	uint64_t first = 0;
+
+	for (const struct operation *at = broker->operations; at; at = at->next)
+		if ((at->wait == WAIT_JOB || at->wait == WAIT_TIME) && at->deadline_us &&
+		    (!first || at->deadline_us < first))
+			first = at->deadline_us;
+	return first;
+}

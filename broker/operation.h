@@ -1,0 +1,90 @@
+#ifndef OPERATION_H
+#define OPERATION_H
+
+/*
+ * One request on its way to an answer.  A method either answers at once or says what it waits
+ * for and which function goes on then.  A client that leaves takes its operation with it: what
+ * is already in the store happens all the same.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "json.h"
+#include "messages.h"
+
+#include "client.h"
+#include "rpc.h"
+
+struct broker;
+struct assessment;
+struct submission;
+
+enum operation_wait {
+	WAIT_NOTHING,
+	WAIT_WOKEN,  /* operation->woken: an assessment, a sealed head */
+	WAIT_RECORD, /* record operation->sn is durable in log and store */
+	WAIT_JOB,    /* a step of operation->job was taken, or the deadline */
+	WAIT_SLOT,   /* a slot is free */
+	WAIT_TIME,   /* the deadline */
+};
+
+struct operation {
+	struct operation *next;
+	struct broker *broker;
+	struct client *client;
+	struct rpc_request request;
+	int descriptor;            /* that came with the line, -1: none */
+
+	enum operation_wait wait;
+	void (*resume)(struct operation *operation);
+	bool woken;
+	uint64_t sn;               /* record that is waited for */
+	uint64_t question;         /* of the assessment or the sealed head; 0: none */
+	uint64_t deadline_us;      /* monotonic, 0: none; only WAIT_JOB and WAIT_TIME look at it */
+
+	/* What the methods keep between their steps. */
+	uint8_t job[16];
+	bool holds_job;            /* about to dispatch it: others must take the next */
+	struct assessment *assessment;
+	struct submission *submission;
+	const char *refusal_code;  /* an error to be told when its record is durable */
+	char refusal_text[300];
+	struct json *refusal_data;
+	struct msg_log_sealed *sealed;
+	bool hands_segments;
+	int *segments;             /* descriptors of the log */
+	uint64_t segment_count, segments_seen;
+};
+
+/* Begin the request of a client.  Takes request and descriptor. */
+void operation_begin(struct broker *broker, struct client *client, struct rpc_request *request, int descriptor);
+
+/* --- exactly one of these ends an operation; it is freed --- */
+void operation_answer(struct operation *operation, struct json *result); /* takes result */
+void operation_refuse(struct operation *operation, const char *code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* With members beside the code.  Takes data. */
+void operation_refuse_with(struct operation *operation, struct json *data, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void operation_abandon(struct operation *operation); /* the client is gone */
+
+/* --- or one of these makes it wait --- */
+void operation_await(struct operation *operation, enum operation_wait wait,
+    void (*resume)(struct operation *operation));
+void operation_await_record(struct operation *operation, uint64_t sn,
+    void (*resume)(struct operation *operation));
+
+/* Answer with this error when record sn is durable.  Takes data (members beside the code, or NULL). */
+void operation_refuse_after(struct operation *operation, uint64_t sn, struct json *data, const char *code,
+    const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* --- events --- */
+void operation_job_changed(struct broker *broker, const uint8_t job[16]);
+struct operation *operation_of_question(struct broker *broker, uint64_t question);
+bool operation_job_is_held(const struct broker *broker, const uint8_t job[16]);
+
+/* Let everything go on that may; false when nothing could.  Then the next deadline (monotonic us, 0: none). */
+bool operation_run(struct broker *broker);
+uint64_t operation_deadline(const struct broker *broker);
+
+#endif

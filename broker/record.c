@@ -1,0 +1,278 @@
+/* The d of every record of the broker. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "digest.h"
+#include "scope.h"
+#include "text.h"
+
+#include "job.h"
+#include "record.h"
+
+#define COMMAND_MOST 32768 /* of the printed command; a longer one is recorded by its digest */
+#define REASON_MOST 4096   /* a text on record; argv and reasons are bounded below it anyway */
+
+static void
+add_digest(struct json *d, const char *key, const struct bytes *digest)
+{
+	char hex[2 * DIGEST_BYTES + 1];
+
+	if (digest->length != DIGEST_BYTES)
+		return;
+	text_hex(hex, digest->at, DIGEST_BYTES);
+	json_add_text(d, key, hex);
+}
+
+/* {"job":"<uuid>"} */
+static struct json *
+begin(const struct job *job)
+{
+	struct json *d = json_object();
+	char uuid[TEXT_UUID];
+
+	text_uuid(uuid, job->id.at);
+	json_add_text(d, "job", uuid);
+	return d;
+}
+
+static void
+add_who(struct json *d, const struct record_who *who)
+{
+	struct json *object;
+
+	if (!who)
+		return;
+	object = json_add_object(d, "who");
+	json_add_integer(object, "uid", who->uid);
+	json_add_integer(object, "gid", who->gid);
+	json_add_integer(object, "pid", who->pid);
+	if (who->by)
+		json_add_text(object, "by", who->by);
+}
+
+/* A text of ours, cut where it would be too long for a record. */
+static void
+add_text(struct json *d, const char *key, const char *text)
+{
+	char cut[REASON_MOST];
+	size_t length = 0, step;
+
+	while (text[length] && (step = text_utf8_length(text + length, strlen(text + length))) > 0 &&
+	    length + step < sizeof(cut))
+		length += step;
+	memcpy(cut, text, length);
+	cut[length] = '\0';
+	json_add_text(d, key, cut);
+}
+
+static void
+add_command(struct json *d, const struct job *job)
+{
+	struct json *command = json_array(), *summary;
+	uint8_t sha256[DIGEST_BYTES];
+	char hex[2 * DIGEST_BYTES + 1];
+	size_t length;
+	scoped_free char *printed = NULL;
+
+	for (const char *arg = jobs_list_next(&job->argv, NULL); arg; arg = jobs_list_next(&job->argv, arg))
+		json_add_bytes(command, NULL, arg, strlen(arg));
+	printed = json_print(command, &length);
+	if (length <= COMMAND_MOST) {
+		json_add(d, "command", command);
+		return;
+	}
+	json_free(command);
+	digest_take(sha256, job->argv.at, job->argv.length);
+	text_hex(hex, sha256, DIGEST_BYTES);
+	summary = json_add_object(d, "command");
+	json_add_integer(summary, "elements", (int64_t)jobs_list_count(&job->argv));
+	json_add_integer(summary, "bytes", (int64_t)job->argv.length);
+	json_add_text(summary, "sha256", hex); /* over the elements, each with a NUL behind it */
+}
+
+struct json *
+record_proposed(const struct job *job, bool allowed, const char *reason)
+{
+	struct json *d = begin(job);
+	struct record_who who = { job->submitter_uid, job->submitter_gid, job->submitter_pid, NULL };
+
+	add_who(d, &who);
+	add_text(d, "key", job->key);
+	add_command(d, job);
+	add_text(d, "cwd", job->cwd);
+	json_add_integer(d, "timeout", job->timeout_seconds);
+	json_add_integer(d, "max_attempts", job->max_attempts);
+	json_add_text(d, "source", job->source);
+	if (job->label)
+		add_text(d, "label", job->label);
+	json_add_boolean(d, "allowed", allowed);
+	add_text(d, "reason", reason);
+	add_digest(d, "spec_sha256", &job->spec_sha256);
+	return d;
+}
+
+struct json *
+record_refused(const struct record_who *who, const char *code, const char *what, const char *rule)
+{
+	struct json *d = json_object();
+
+	add_who(d, who);
+	json_add_text(d, "code", code);
+	json_add_text(d, "what", what);
+	if (rule)
+		json_add_text(d, "rule", rule);
+	return d;
+}
+
+struct json *
+record_decision(const struct job *job, const struct record_who *who, const char *reason)
+{
+	struct json *d = begin(job);
+
+	add_who(d, who);
+	if (reason)
+		add_text(d, "reason", reason);
+	add_digest(d, "spec_sha256", &job->approved_sha256);
+	if (job->approval == APPROVAL_APPROVED) {
+		json_add_integer(d, "expires_us", job->approval_expires_us);
+		json_add_boolean(d, "self_approved", job->self_approved != 0);
+	}
+	return d;
+}
+
+struct json *
+record_decision_refused(const struct job *job, const struct record_who *who, const char *decision,
+    const char *code, const char *reason)
+{
+	struct json *d = begin(job);
+
+	add_who(d, who);
+	json_add_text(d, "decision", decision);
+	json_add_text(d, "code", code);
+	add_text(d, "reason", reason);
+	return d;
+}
+
+struct json *
+record_verdict(const struct job *job, const struct record_who *who, bool allowed, const char *reason)
+{
+	struct json *d = begin(job);
+
+	add_who(d, who);
+	json_add_boolean(d, "allowed", allowed);
+	add_text(d, "reason", reason);
+	return d;
+}
+
+struct json *
+record_expired(const struct job *job)
+{
+	struct json *d = begin(job);
+
+	json_add_integer(d, "expired_us", job->approval_expires_us);
+	add_digest(d, "spec_sha256", &job->approved_sha256);
+	return d;
+}
+
+struct json *
+record_stale(const struct job *job, const struct json *changes)
+{
+	struct json *d = begin(job);
+
+	add_digest(d, "spec_sha256", &job->approved_sha256);
+	json_add(d, "changes", json_copy(changes));
+	return d;
+}
+
+struct json *
+record_dispatch(const struct job *job, const struct run_name *run, const uint8_t digest[32])
+{
+	struct json *d = begin(job);
+	char hex[2 * DIGEST_BYTES + 1];
+
+	json_add_integer(d, "attempt", run->attempt);
+	json_add_integer(d, "slot", run->slot);
+	text_hex(hex, digest, DIGEST_BYTES);
+	json_add_text(d, "spec_sha256", hex);
+	return d;
+}
+
+struct json *
+record_step(const struct job *job, const struct record_who *who)
+{
+	struct json *d = begin(job);
+
+	add_who(d, who);
+	json_add_text(d, "status", job_status_name(job->status));
+	return d;
+}
+
+static void
+add_stream(struct json *d, const char *name, int64_t bytes, const struct bytes *sha256)
+{
+	struct json *stream = json_add_object(d, name);
+
+	json_add_integer(stream, "bytes", bytes);
+	add_digest(stream, "sha256", sha256);
+}
+
+struct json *
+record_finished(const struct job *job, const struct attempt *attempt)
+{
+	struct json *d = begin(job);
+
+	json_add_integer(d, "attempt", attempt->number);
+	json_add_text(d, "outcome", outcome_name((uint32_t)attempt->outcome));
+	json_add_text(d, "status", job_status_name(job->status));
+	if (job->error_class)
+		json_add_text(d, "error_class", job->error_class);
+	if (attempt->exit_code >= 0)
+		json_add_integer(d, "exit_code", attempt->exit_code);
+	if (attempt->signal)
+		json_add_integer(d, "signal", attempt->signal);
+	if (attempt->stage) {
+		json_add_text(d, "stage", stage_name((uint32_t)attempt->stage));
+		json_add_integer(d, "errno", attempt->error);
+	}
+	if (attempt->next_try_us)
+		json_add_integer(d, "next_try_us", attempt->next_try_us);
+	add_stream(d, "stdout", attempt->out_bytes, &attempt->out_sha256);
+	add_stream(d, "stderr", attempt->err_bytes, &attempt->err_sha256);
+	return d;
+}
+
+struct json *
+record_lost(const struct job *job, const struct attempt *attempt)
+{
+	struct json *d = begin(job);
+
+	json_add_integer(d, "attempt", attempt->number);
+	json_add_boolean(d, "started", attempt->started_us != 0);
+	return d;
+}
+
+struct json *
+record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots, const struct record_who *who)
+{
+	struct json *d = json_object();
+	char hex[2 * DIGEST_BYTES + 1];
+
+	add_who(d, who);
+	text_hex(hex, digest, DIGEST_BYTES);
+	json_add_text(d, "policy_sha256", hex);
+	json_add_integer(d, "version", version);
+	json_add_integer(d, "rules", (int64_t)rules);
+	json_add_integer(d, "roots", (int64_t)roots);
+	return d;
+}
+
+struct json *
+record_policy_refused(const char *reason, const struct record_who *who)
+{
+	struct json *d = json_object();
+
+	add_who(d, who);
+	add_text(d, "reason", reason);
+	return d;
+}

@@ -1,0 +1,54 @@
+#ifndef RECORD_H
+#define RECORD_H
+
+/*
+ * The d of every record of the broker: strict JSON as AUDIT AL1 wants it (no fractions, numbers
+ * below 2^53, at most LIMIT_RECORD_BODY bytes).  Each function returns a new object.  Pure.
+ *
+ *   type                  when
+ *   job.proposed          stored as pending, with the policy's verdict
+ *   job.refused           not stored: looks like a secret, or breaks a bound; never the value
+ *   job.policy            an approved job was not started because no policy is loaded
+ *   job.approved job.denied job.decision_refused
+ *   job.expired           an approval's time was over
+ *   job.stale             what was approved is not what would run: pending again
+ *   job.dry_run
+ *   job.dispatch          exactly {"job","attempt","slot","spec_sha256"}: the auditor reads it
+ *   job.cancel_requested job.cancelled
+ *   job.finished          an attempt ended; with next_try_us the job waits for the next
+ *   job.lost              nobody knows how an attempt ended
+ *   job.dead              the policy said no to an approved job
+ *   job.retry             by hand: everything is decided anew
+ *   policy.loaded policy.refused
+ */
+#include <stdint.h>
+
+#include "json.h"
+#include "run.h"
+
+#include "attempts.h"
+#include "jobs.h"
+
+/* Who did it: uid, gid and pid from the kernel, the label as given. */
+struct record_who {
+	int64_t uid, gid, pid;
+	const char *by; /* or NULL */
+};
+
+struct json *record_proposed(const struct job *job, bool allowed, const char *reason);
+struct json *record_refused(const struct record_who *who, const char *code, const char *what, const char *rule);
+struct json *record_decision(const struct job *job, const struct record_who *who, const char *reason);
+struct json *record_decision_refused(const struct job *job, const struct record_who *who, const char *decision,
+    const char *code, const char *reason);
+/* job.policy, job.dead, job.dry_run: who may be NULL. */
+struct json *record_verdict(const struct job *job, const struct record_who *who, bool allowed, const char *reason);
+struct json *record_expired(const struct job *job);
+struct json *record_stale(const struct job *job, const struct json *changes);
+struct json *record_dispatch(const struct job *job, const struct run_name *run, const uint8_t digest[32]);
+struct json *record_step(const struct job *job, const struct record_who *who); /* cancel_requested, cancelled, retry */
+struct json *record_finished(const struct job *job, const struct attempt *attempt);
+struct json *record_lost(const struct job *job, const struct attempt *attempt);
+struct json *record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots, const struct record_who *who);
+struct json *record_policy_refused(const char *reason, const struct record_who *who);
+
+#endif

@@ -1,0 +1,57 @@
+#ifndef STORE_H
+#define STORE_H
+
+/*
+ * The database: one connection, one statement each, synced at every commit.  store.c is the only
+ * file that includes sqlite3.h; what the tables mean is in jobs.c, attempts.c and letters.c.
+ *
+ * No function here fails: a database that does not read, write or sync (or a row that breaks a
+ * CHECK, which is our own bug) ends the process after one log line.  A fresh process opens the
+ * database again, and sees only what was committed.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bytes.h"
+
+enum statement {
+#define STATEMENT(NAME, sql) STATEMENT_##NAME,
+#include "statements.def"
+#undef STATEMENT
+	STATEMENT_COUNT
+};
+
+struct store;
+struct query; /* one statement in use: fill, step, read, done */
+
+/* queue.db in the working directory, made when it is not there.  Another process has it open: the end. */
+struct store *store_open(void);
+void store_close(struct store *store);
+
+/* Transactions do not nest. */
+void store_begin(struct store *store);
+void store_commit(struct store *store);
+void store_rollback(struct store *store);
+
+/* Move the write-ahead log into the database when it is large, or whenever it is not empty. */
+void store_tidy(struct store *store, bool now);
+
+/* Begin to use a statement; it must not be in use.  Fill its parameters from the left. */
+struct query *store_query(struct store *store, enum statement which);
+void store_put_integer(struct query *query, int64_t value);
+void store_put_text(struct query *query, const char *text);                   /* borrowed until store_done(); NULL: null */
+void store_put_bytes(struct query *query, const void *bytes, size_t length); /* likewise; never null */
+
+/* True: there is a row; its columns are read from the left. */
+bool store_step(struct query *query);
+int64_t store_integer(struct query *query);
+char *store_text(struct query *query);        /* a copy or NULL */
+struct bytes store_bytes(struct query *query); /* a copy */
+void store_done(struct query *query);
+
+/* Step to the end and be done; how many rows were changed. */
+int64_t store_run(struct query *query);
+int64_t store_last_row(const struct store *store);
+
+#endif

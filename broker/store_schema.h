@@ -1,0 +1,75 @@
+#ifndef STORE_SCHEMA_H
+#define STORE_SCHEMA_H
+
+/* The tables, and the SQL that is made from columns.h.  Only store.c includes this. */
+#include "columns.h"
+
+#define STORE_VERSION 1                /* PRAGMA user_version; a newer one is refused */
+#define STORE_APPLICATION 0x41536166   /* PRAGMA application_id: "ASaf" */
+
+#define SQL_INTEGER "INTEGER NOT NULL"
+#define SQL_TEXT "TEXT"
+#define SQL_BYTES "BLOB NOT NULL"
+#define SQL_COLUMN(name, kind, check) ", " #name " " SQL_##kind " CHECK (" check ")"
+#define SQL_NAME(name, kind, check) ", " #name
+#define SQL_MARK(name, kind, check) ", ?"
+#define SQL_SET(name, kind, check) ", " #name " = ?"
+#define SQL_NOTHING(name, kind, check)
+
+/* seq and version are the store's own; the rest comes from columns.h. */
+static const char schema_jobs[] =
+    "CREATE TABLE jobs (seq INTEGER PRIMARY KEY AUTOINCREMENT, version INTEGER NOT NULL DEFAULT 0"
+    JOB_COLUMNS(SQL_COLUMN, SQL_COLUMN)
+    ") STRICT;"
+    "CREATE UNIQUE INDEX jobs_id ON jobs (id);"
+    "CREATE INDEX jobs_key ON jobs (submitter_uid, key, seq);"
+    "CREATE INDEX jobs_ready ON jobs (priority DESC, available_us, seq) WHERE status IN (1, 3) AND approval = 2;"
+    "CREATE INDEX jobs_running ON jobs (seq) WHERE status = 2;"
+    "CREATE INDEX jobs_expiry ON jobs (approval_expires_us) "
+    "WHERE status = 1 AND approval = 2 AND approval_expires_us > 0;"
+    "CREATE INDEX jobs_unfinished ON jobs (submitter_uid, status) WHERE status IN (1, 2, 3);"
+    "CREATE INDEX jobs_undecided ON jobs (seq) WHERE status IN (1, 3) AND approval IN (1, 4);";
+
+static const char schema_attempts[] =
+    "CREATE TABLE attempts (seq INTEGER PRIMARY KEY"
+    ATTEMPT_COLUMNS(SQL_COLUMN)
+    ", UNIQUE (job, number), FOREIGN KEY (job) REFERENCES jobs (seq)) STRICT;";
+
+static const char schema_rest[] =
+    "CREATE TABLE decisions (seq INTEGER PRIMARY KEY, job INTEGER NOT NULL REFERENCES jobs (seq), "
+    "at_us INTEGER NOT NULL CHECK (at_us > 0), "
+    "decision TEXT NOT NULL CHECK (decision IN ('approved', 'denied', 'expired', 'stale')), "
+    "by TEXT CHECK (by IS NULL OR length(by) <= 200), "
+    "uid INTEGER NOT NULL CHECK (uid BETWEEN -1 AND 4294967294), "
+    "reason TEXT CHECK (reason IS NULL OR length(reason) <= 2000), "
+    "digest BLOB NOT NULL CHECK (length(digest) IN (0, 32)), "
+    "changes TEXT CHECK (changes IS NULL OR length(changes) > 1)) STRICT;"
+    "CREATE INDEX decisions_job ON decisions (job, seq);"
+    "CREATE TABLE outbox (sn INTEGER PRIMARY KEY CHECK (sn >= 0), "
+    "type TEXT NOT NULL CHECK (length(type) BETWEEN 1 AND 47), "
+    "d BLOB NOT NULL CHECK (length(d) BETWEEN 2 AND 65024), "
+    "seal INTEGER NOT NULL CHECK (seal IN (0, 1)), "
+    "job INTEGER NOT NULL CHECK (job >= 0), " /* jobs.seq, 0: about no job */
+    "created_us INTEGER NOT NULL CHECK (created_us > 0), "
+    "acked_seq INTEGER CHECK (acked_seq IS NULL OR acked_seq >= 0)) STRICT;"
+    "CREATE INDEX outbox_unacked ON outbox (sn) WHERE acked_seq IS NULL;"
+    "CREATE INDEX outbox_old ON outbox (created_us) WHERE acked_seq IS NOT NULL;"
+    "CREATE TABLE meta (only INTEGER PRIMARY KEY CHECK (only = 1), "
+    "next_sn INTEGER NOT NULL CHECK (next_sn >= 0), "
+    "acked_sn INTEGER NOT NULL CHECK (acked_sn >= -1), " /* -1: none */
+    "acked_seq INTEGER NOT NULL CHECK (acked_seq >= 0), "
+    "acked_hash BLOB NOT NULL CHECK (length(acked_hash) = 32), "
+    "policy_sha256 BLOB NOT NULL CHECK (length(policy_sha256) IN (0, 32))) STRICT;"
+    "INSERT INTO meta VALUES (1, 0, -1, 0, zeroblob(32), x'');";
+
+/* What the statements are made from. */
+#define JOB_READ "seq, version" JOB_COLUMNS(SQL_NAME, SQL_NAME)
+#define JOB_INSERT "INSERT INTO jobs (seq" JOB_COLUMNS(SQL_NAME, SQL_NAME) ") " \
+	"VALUES (NULL" JOB_COLUMNS(SQL_MARK, SQL_MARK) ")"
+#define JOB_UPDATE "UPDATE jobs SET version = version + 1" JOB_COLUMNS(SQL_NOTHING, SQL_SET)
+#define ATTEMPT_READ "SELECT seq" ATTEMPT_COLUMNS(SQL_NAME) " FROM attempts"
+#define ATTEMPT_INSERT "INSERT INTO attempts (seq" ATTEMPT_COLUMNS(SQL_NAME) ") " \
+	"VALUES (NULL" ATTEMPT_COLUMNS(SQL_MARK) ")"
+#define ATTEMPT_UPDATE "UPDATE attempts SET seq = seq" ATTEMPT_COLUMNS(SQL_SET)
+
+#endif

@@ -1,0 +1,27 @@
+#ifndef SUBMISSION_H
+#define SUBMISSION_H
+
+/* A proposal before it is stored: read, bounded, searched for secrets. */
+#include <stdbool.h>
+
+#include "jobs.h"
+
+struct operation;
+
+struct submission {
+	struct job job; /* complete but for the plan and the numbers of the store */
+	bool new;       /* the same again, although it was there before */
+};
+
+/*
+ * Read the parameters and the working directory of job.submit.  NULL: refused, the operation has
+ * been answered or is about to be (the refusal is on record first).
+ */
+struct submission *submission_read(struct operation *operation);
+void submission_free(struct submission *submission);
+
+/* Names of what differs in content between two jobs with one key, into the array. */
+struct json;
+void submission_differences(const struct job *old, const struct job *new, struct json *names);
+
+#endif
