@@ -27,8 +27,8 @@ executor_on_executor_welcome(struct executor *executor, struct attempt *from, co
 	if (executor->welcomed)
 		fatal("breach by auditor: welcome twice");
 	executor->welcomed = true;
-	adopt_all(executor);
 	tell_ready(executor);
+	adopt_all(executor);
 }
 
 void

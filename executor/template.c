@@ -169,6 +169,15 @@ fill(int root)
 		show_etc_entry(root, etc_entries[i]);
 }
 
+/* In a box that an executor used before us there is one. */
+static void
+replace(const char *path, const char *text)
+{
+	if (unlink(path) < 0 && errno != ENOENT)
+		cannot(path);
+	write_new(AT_FDCWD, path, text, strlen(text));
+}
+
 /* passwd and group of one slot. */
 static void
 write_slot(const struct boot *boot, unsigned slot, const struct identity *job, const struct identity *init)
@@ -180,12 +189,12 @@ write_slot(const struct boot *boot, unsigned slot, const struct identity *job, c
 	    "job:x:%u:%u:job:/tmp:/bin/sh\ninit:x:%u:%u:init:/:/usr/sbin/nologin\n"
 	    "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", job->uid, job->gid, init->uid, init->gid))
 		fatal("template: passwd");
-	write_new(AT_FDCWD, path, text, strlen(text));
+	replace(path, text);
 	if (!box_slot_file(boot, slot, "group", path) ||
 	    !text_format(text, sizeof(text), "root:x:0:\njob:x:%u:\ninit:x:%u:\nnogroup:x:65534:\n",
 	    job->gid, init->gid))
 		fatal("template: group");
-	write_new(AT_FDCWD, path, text, strlen(text));
+	replace(path, text);
 }
 
 void

@@ -105,11 +105,8 @@ start(struct cage_rig *rig)
 	rig->broker = (struct channel){ broker[0], PROCESS_BROKER, PROCESS_EXECUTOR };
 	rig->auditor = (struct channel){ auditor[0], PROCESS_AUDITOR, PROCESS_EXECUTOR };
 	cage_world_start(rig, broker[1], auditor[1]);
-	do {
-		if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull))
-			give_up(rig, "no EXECUTOR_READY");
-		/* After a restart it may tell of ended runs first. */
-	} while (message.type != MSG_EXECUTOR_READY);
+	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) || message.type != MSG_EXECUTOR_READY)
+		give_up(rig, "no EXECUTOR_READY");
 	rig->ready = message.body.executor_ready;
 }
 
@@ -276,6 +273,15 @@ cage_rig_start(struct cage_rig *rig, int plan, unsigned slot, struct run_name *n
 	close(plan);
 }
 
+void
+cage_rig_ask(struct cage_rig *rig, const struct run_name *name)
+{
+	struct message message = { .type = MSG_RUN_ASK };
+
+	message.body.run_ask.run = *name;
+	channel_must_send(&rig->broker, &message);
+}
+
 static void
 read_output(const struct cage_rig *rig, const struct run_name *name, const char *stream, char *text, size_t size)
 {
@@ -291,10 +297,12 @@ read_output(const struct cage_rig *rig, const struct run_name *name, const char 
 	close(fd);
 }
 
-/* One message about this run: true when it is the last. */
+/* One message: true when it is the last about this run.  All payloads about a run begin with its name. */
 static bool
-note(const struct message *message, struct cage_run *run)
+note(const struct message *message, const struct run_name *name, struct cage_run *run)
 {
+	if (memcmp(&message->body, name, sizeof(*name)) != 0)
+		return false;
 	run->last = message->type;
 	switch (message->type) {
 	case MSG_RUN_STARTED:
@@ -316,6 +324,18 @@ note(const struct message *message, struct cage_run *run)
 }
 
 void
+cage_rig_wait_started(struct cage_rig *rig, const struct run_name *name)
+{
+	struct message message;
+	struct cage_run run;
+
+	memset(&run, 0, sizeof(run));
+	while (!run.started)
+		if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) || note(&message, name, &run))
+			give_up(rig, "the run does not start");
+}
+
+void
 cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms, struct cage_run *run)
 {
 	uint64_t end_us = clock_monotonic_us() + PATIENCE_MS * 1000ull;
@@ -326,7 +346,7 @@ cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel
 	cancel.body.run_cancel.run = collected.body.run_collected.run = *name;
 	for (;;) {
 		if (hear(rig, &message, cancel_us ? cancel_us : end_us)) {
-			if (note(&message, run))
+			if (note(&message, name, run))
 				break;
 		} else if (cancel_us) {
 			channel_must_send(&rig->broker, &cancel);

@@ -64,6 +64,12 @@ int cage_rig_plan(struct cage_rig *rig, const struct cage_order *order);
 void cage_rig_start(struct cage_rig *rig, int plan, unsigned slot, struct run_name *name);
 void cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms, struct cage_run *run);
 
+/* Until RUN_STARTED; ends the test program when something else comes. */
+void cage_rig_wait_started(struct cage_rig *rig, const struct run_name *name);
+
+/* RUN_ASK, as a broker after its start. */
+void cage_rig_ask(struct cage_rig *rig, const struct run_name *name);
+
 /* `sh -c script` with the defaults. */
 bool cage_rig_script(struct cage_rig *rig, const char *script, struct cage_run *run);
 
