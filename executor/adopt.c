@@ -1,0 +1,77 @@
+/* Find running and ended runs again. */
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keep.h"
+#include "log.h"
+
+#include "adopt.h"
+#include "executor.h"
+
+#define LOOK_AGAIN_MS 500
+
+/* Result present: collect.  Lock held: connect.  Neither: lost. */
+void
+adopt_again(struct attempt *attempt)
+{
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+	struct run_result result;
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	int fd;
+
+	if (runs_result(runs, attempt->folder, &attempt->run, &result) || !runs_is_kept(runs, attempt->folder)) {
+		attempt_lose(attempt); /* which takes the result where there is one */
+		return;
+	}
+	attempt->state = ATTEMPT_RUNNING;
+	fd = runs_connect(runs, attempt->folder);
+	if (fd < 0) {
+		attempt->deadline_us = clock_monotonic_us() + LOOK_AGAIN_MS * 1000ull;
+		return;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == runs->init.uid)
+		attempt->keeper_pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
+	attempt_listen(attempt, fd);
+}
+
+int
+adopt_one(struct executor *executor, const struct run_name *run)
+{
+	struct attempt *attempt;
+	int folder = runs_open(&executor->runs[run->slot], run);
+
+	if (folder < 0)
+		return -1;
+	attempt = attempt_new(executor, run);
+	if (!attempt)
+		fatal("more runs than slots");
+	attempt->folder = folder;
+	adopt_again(attempt);
+	return 0;
+}
+
+static void
+on_folder(void *context, const struct run_name *run)
+{
+	struct executor *executor = context;
+	const struct runs *runs = &executor->runs[run->slot];
+	int folder = runs_open(runs, run);
+	bool collected = folder >= 0 && runs_has(runs, folder, KEEP_COLLECTED);
+
+	if (folder >= 0)
+		close(folder);
+	if (folder >= 0 && !collected)
+		adopt_one(executor, run);
+}
+
+void
+adopt_all(struct executor *executor)
+{
+	for (unsigned slot = 0; slot < executor->boot.slot_count; slot++)
+		runs_each(&executor->runs[slot], slot, on_folder, executor);
+}

@@ -1,0 +1,219 @@
+/* The table of attempts, and how each comes to its end. */
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keep.h"
+#include "log.h"
+
+#include "adopt.h"
+#include "box.h"
+#include "cgroup.h"
+#include "executor.h"
+#include "start.h"
+#include "tell.h"
+
+struct attempt *
+attempt_find(struct executor *executor, const struct run_name *run)
+{
+	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++) {
+		struct attempt *attempt = &executor->attempts[i];
+
+		if (attempt->state != ATTEMPT_FREE && memcmp(&attempt->run, run, sizeof(*run)) == 0)
+			return attempt;
+	}
+	return NULL;
+}
+
+bool
+attempt_slot_is_busy(const struct executor *executor, unsigned slot)
+{
+	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++) {
+		const struct attempt *attempt = &executor->attempts[i];
+
+		if (attempt->state != ATTEMPT_FREE && attempt->run.slot == slot)
+			return true;
+	}
+	return false;
+}
+
+struct attempt *
+attempt_new(struct executor *executor, const struct run_name *run)
+{
+	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++) {
+		struct attempt *attempt = &executor->attempts[i];
+		struct errand errand = attempt->errand;
+
+		if (attempt->state != ATTEMPT_FREE)
+			continue;
+		if (!errand.shared && !errand_open(&errand, sizeof(struct start_findings)))
+			return NULL;
+		*attempt = (struct attempt){ .executor = executor, .run = *run, .folder = -1, .root = -1,
+			.keeper.fd = -1, .keeper_pidfd = -1, .errand = errand };
+		run_folder(run, attempt->name);
+		return attempt;
+	}
+	return NULL;
+}
+
+struct run_end
+attempt_plain_end(enum outcome outcome)
+{
+	uint64_t now = clock_realtime_us();
+
+	return (struct run_end){ .outcome = outcome, .exit_code = -1, .started_us = now, .ended_us = now };
+}
+
+static void
+forget_keeper(struct attempt *attempt)
+{
+	if (attempt->keeper.fd >= 0) {
+		loop_remove(&attempt->executor->loop, &attempt->source);
+		close(attempt->keeper.fd);
+	}
+	if (attempt->keeper_pidfd >= 0)
+		close(attempt->keeper_pidfd);
+	attempt->keeper.fd = attempt->keeper_pidfd = -1;
+}
+
+static void
+remove_copies(const struct attempt *attempt)
+{
+	static const char *const names[] = { "program", "interpreter", "" };
+	char path[LIMIT_PATH];
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (box_copy(&attempt->executor->boot, attempt->name, names[i], path) && remove(path) < 0 && errno != ENOENT)
+			log_warn("%s: %s", path, strerror(errno));
+}
+
+void
+attempt_conclude(struct attempt *attempt, const struct run_end *end)
+{
+	attempt->end = *end;
+	attempt->deadline_us = 0;
+	attempt->state = ATTEMPT_RECORDING;
+	forget_keeper(attempt);
+	remove_copies(attempt);
+	if (cgroup_available(EXECUTOR_CGROUP_FD) && !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
+		log_warn("%s: its cgroup is not empty", attempt->name);
+	if (attempt->folder >= 0 && runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
+		attempt_tell(attempt);
+	else
+		tell_end(attempt);
+}
+
+void
+attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
+{
+	struct run_end end = attempt_plain_end(OUTCOME_REFUSED);
+
+	log_warn("%s: refused at %s: %s", attempt->name, stage_name(stage), strerror(error));
+	end.stage = stage;
+	end.error = error;
+	attempt_conclude(attempt, &end);
+}
+
+static void
+mark(const struct attempt *attempt, const char *name)
+{
+	if (attempt->folder >= 0 && runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) < 0)
+		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
+}
+
+void
+attempt_tell(struct attempt *attempt)
+{
+	mark(attempt, KEEP_RECORDED);
+	attempt->state = ATTEMPT_TOLD;
+	tell_broker(attempt);
+}
+
+void
+attempt_collect(struct attempt *attempt)
+{
+	mark(attempt, KEEP_COLLECTED);
+	if (attempt->folder >= 0)
+		close(attempt->folder);
+	attempt->folder = -1;
+	if (attempt->plan.argv)
+		decode_free(&attempt->plan);
+	attempt->state = ATTEMPT_FREE;
+}
+
+/* Nothing of this keeper is believed any more; what it keeps must not go on unseen. */
+static void
+drop_keeper(struct attempt *attempt, const char *why)
+{
+	log_error("%s: breach by keeper: %s", attempt->name, why);
+	if (attempt->keeper_pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, attempt->keeper_pidfd, SIGKILL, NULL, 0);
+	attempt_lose(attempt);
+}
+
+static void
+on_keeper(struct source *source, uint32_t events)
+{
+	struct attempt *attempt = source->context;
+	struct message message;
+	const char *why = NULL;
+
+	(void)events;
+	switch (channel_take(&attempt->keeper, &message, &why)) {
+	case CHANNEL_MESSAGE:
+		executor_dispatch(attempt->executor, attempt, &message);
+		break;
+	case CHANNEL_EMPTY:
+		break;
+	case CHANNEL_CLOSED:
+		attempt_lose(attempt);
+		break;
+	case CHANNEL_BREACH:
+		drop_keeper(attempt, why);
+		break;
+	}
+}
+
+void
+attempt_listen(struct attempt *attempt, int fd)
+{
+	attempt->keeper = (struct channel){ fd, PROCESS_EXECUTOR, PROCESS_KEEPER };
+	attempt->source = (struct source){ .fd = fd, .ready = on_keeper, .context = attempt };
+	if (loop_add(&attempt->executor->loop, &attempt->source, EPOLLIN) < 0)
+		fatal("loop: %s", strerror(errno));
+}
+
+void
+attempt_lose(struct attempt *attempt)
+{
+	struct run_end end = attempt_plain_end(OUTCOME_LOST);
+	struct run_result result;
+
+	if (attempt->folder >= 0 &&
+	    runs_result(&attempt->executor->runs[attempt->run.slot], attempt->folder, &attempt->run, &result))
+		end = result.end;
+	else {
+		log_error("%s: lost: no keeper and no result", attempt->name);
+		cgroup_kill(EXECUTOR_CGROUP_FD, attempt->name);
+	}
+	attempt_conclude(attempt, &end);
+}
+
+void
+attempt_expire(struct attempt *attempt, uint64_t now_us)
+{
+	if (attempt->state == ATTEMPT_PREPARING)
+		errand_expire(&attempt->errand, now_us);
+	if (attempt->deadline_us == 0 || now_us < attempt->deadline_us)
+		return;
+	attempt->deadline_us = 0;
+	if (attempt->state == ATTEMPT_STARTING)
+		drop_keeper(attempt, "silence");
+	else if (attempt->state == ATTEMPT_RUNNING && attempt->keeper.fd < 0)
+		adopt_again(attempt);
+}

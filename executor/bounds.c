@@ -1,0 +1,66 @@
+/* What no plan may exceed. */
+#include <errno.h>
+#include <string.h>
+
+#include "bounds.h"
+
+/* From the weakest to the strictest. */
+static const char *const profiles[] = { "compat", "default", "strict" };
+#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
+#define PROFILE_BUILT "default" /* the one that filter.c and fence.c know */
+
+#define MOST_KEEP_BYTES (64u << 20)  /* of each stream, in the keeper's memory and on disk */
+#define MOST_GRACE_MS 60000
+#define FEWEST_FILES 16              /* below that no dynamic loader works */
+#define MOST_FILES 1048576
+#define MOST_PROCESSES 4194304       /* the kernel's own highest pid */
+#define MOST_TMP_BYTES (64ull << 30)
+
+int
+bounds_root(const struct boot *boot, const char *path)
+{
+	for (unsigned i = 0; i < boot->root_count; i++)
+		if (strcmp(boot->roots[i].path, path) == 0)
+			return (int)i;
+	return -1;
+}
+
+static unsigned
+strength(const char *profile)
+{
+	for (unsigned i = 0; i < PROFILE_COUNT; i++)
+		if (strcmp(profiles[i], profile) == 0)
+			return i;
+	return PROFILE_COUNT;
+}
+
+bool
+bounds_allow_profile(const char *floor, const char *profile)
+{
+	unsigned least = strength(floor), asked = strength(profile);
+
+	return least < PROFILE_COUNT && asked < PROFILE_COUNT && asked >= least && strcmp(profile, PROFILE_BUILT) == 0;
+}
+
+static bool
+limits_hold(const struct plan *plan)
+{
+	return plan->grace_ms <= MOST_GRACE_MS && plan->keep_bytes <= MOST_KEEP_BYTES &&
+	    plan->open_files >= FEWEST_FILES && plan->open_files <= MOST_FILES &&
+	    plan->processes >= 1 && plan->processes <= MOST_PROCESSES &&
+	    plan->tmp_bytes >= 1 && plan->tmp_bytes <= MOST_TMP_BYTES;
+}
+
+int
+bounds_check(const struct boot *boot, const struct plan *plan)
+{
+	int root = bounds_root(boot, plan->root);
+
+	if (root < 0 || strcmp(plan->root, "/") == 0)
+		return EXDEV;
+	if (boot->roots[root].uid == 0 && !(boot->roots[root].flags & ROOT_ROOT_OWNED))
+		return EACCES;
+	if (!bounds_allow_profile(boot->profile_floor, plan->profile))
+		return ENOTSUP;
+	return limits_hold(plan) ? 0 : ERANGE;
+}

@@ -1,0 +1,128 @@
+/* Where the roots are attached and the cages prepared. */
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "scope.h"
+#include "text.h"
+
+#include "box.h"
+#include "mounts.h"
+
+static void
+write_file(const char *path, const char *text)
+{
+	scoped_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+	size_t length = strlen(text);
+
+	if (fd < 0 || write(fd, text, length) != (ssize_t)length)
+		fatal("%s: %s", path, strerror(errno));
+}
+
+static void
+map_one(const char *path, unsigned id)
+{
+	char line[64];
+
+	if (!text_format(line, sizeof(line), "%u %u 1", id, id))
+		fatal("id map");
+	write_file(path, line);
+}
+
+/* A job cannot make user namespaces: its filter forbids it, and so does this number. */
+static void
+enter_namespaces(void)
+{
+	unsigned uid = geteuid(), gid = getegid();
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+		fatal("user namespace: %s", strerror(errno));
+	write_file("/proc/self/setgroups", "deny");
+	map_one("/proc/self/uid_map", uid);
+	map_one("/proc/self/gid_map", gid);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		fatal("private mounts: %s", strerror(errno));
+	write_file("/proc/sys/user/max_user_namespaces", "0");
+}
+
+static void
+make_directory(const char *format, const char *box, unsigned number)
+{
+	char path[LIMIT_PATH];
+
+	if (!text_format(path, sizeof(path), format, box, number))
+		fatal("box: path too long");
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		fatal("%s: %s", path, strerror(errno));
+}
+
+static void
+attach_root(const struct boot *boot, unsigned root)
+{
+	char path[LIMIT_PATH];
+
+	make_directory("%s/idm/0/%u", boot->box_dir, root);
+	if (!box_root(boot, 0, root, path) ||
+	    mounts_show(AT_FDCWD, boot->roots[root].path, AT_FDCWD, path, MOUNTS_TREE) < 0)
+		fatal("attach %s: %s", boot->roots[root].path, strerror(errno));
+}
+
+void
+box_make(const struct boot *boot)
+{
+	umask(0);
+	enter_namespaces();
+	if (mount("tmpfs", boot->box_dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1g,nr_inodes=16384") < 0)
+		fatal("box %s: %s", boot->box_dir, strerror(errno));
+	make_directory("%s/idm", boot->box_dir, 0);
+	make_directory("%s/idm/%u", boot->box_dir, 0);
+	make_directory("%s/own", boot->box_dir, 0);
+	for (unsigned root = 0; root < boot->root_count; root++)
+		attach_root(boot, root);
+	umask(077);
+}
+
+void
+box_prepare(const struct boot *boot)
+{
+	umask(0);
+	make_directory("%s/own/root", boot->box_dir, 0);
+	make_directory("%s/own/slot", boot->box_dir, 0);
+	make_directory("%s/own/copy", boot->box_dir, 0);
+	for (unsigned slot = 0; slot < boot->slot_count; slot++)
+		make_directory("%s/own/slot/%u", boot->box_dir, slot);
+	umask(077);
+}
+
+bool
+box_root(const struct boot *boot, unsigned slot, unsigned root, char path[LIMIT_PATH])
+{
+	unsigned owner = boot->mode == MODE_WORKSPACE_USER ? 0 : slot;
+
+	return text_format(path, LIMIT_PATH, "%s/idm/%u/%u", boot->box_dir, owner, root);
+}
+
+bool
+box_template(const struct boot *boot, char path[LIMIT_PATH])
+{
+	return text_format(path, LIMIT_PATH, "%s/own/root", boot->box_dir);
+}
+
+bool
+box_slot_file(const struct boot *boot, unsigned slot, const char *name, char path[LIMIT_PATH])
+{
+	return text_format(path, LIMIT_PATH, "%s/own/slot/%u/%s", boot->box_dir, slot, name);
+}
+
+bool
+box_copy(const struct boot *boot, const char *run, const char *name, char path[LIMIT_PATH])
+{
+	return text_format(path, LIMIT_PATH, name[0] ? "%s/own/copy/%s/%s" : "%s/own/copy/%s%s", boot->box_dir, run, name);
+}

@@ -1,0 +1,291 @@
+/* The mounts of one job. */
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "plan.h"
+#include "run.h"
+#include "scope.h"
+#include "text.h"
+
+#include "box.h"
+#include "cage.h"
+#include "masks.h"
+#include "mounts.h"
+#include "template.h"
+
+#define TMP_INODES 65536
+#define ODD_OPTIONS "mode=755,size=64k,nr_inodes=64"
+
+static const char *const namespaces[CAGE_NAMESPACES] = {
+	"/proc/self/ns/pid", "/proc/self/ns/mnt", "/proc/self/ns/net",
+	"/proc/self/ns/ipc", "/proc/self/ns/uts", "/proc/self/ns/cgroup",
+};
+
+void
+cage_note_outside(ino_t outside[CAGE_NAMESPACES])
+{
+	struct stat seen;
+
+	for (unsigned i = 0; i < CAGE_NAMESPACES; i++) {
+		if (stat(namespaces[i], &seen) < 0)
+			fatal("%s: %s", namespaces[i], strerror(errno));
+		outside[i] = seen.st_ino;
+	}
+}
+
+int
+cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES])
+{
+	struct stat seen;
+
+	for (unsigned i = 0; i < CAGE_NAMESPACES; i++) {
+		if (stat(namespaces[i], &seen) < 0)
+			return -1;
+		if (seen.st_ino == outside[i]) {
+			errno = EPERM;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+const char *
+cage_exec_path(const struct program *program)
+{
+	return program->kind == PROGRAM_PINNED && template_shows(program->named) ? program->named : program->target;
+}
+
+static int
+take_workspace(struct cage *cage)
+{
+	uint64_t attributes = MOUNTS_TREE | (cage->read_only ? MOUNTS_READ_ONLY : 0);
+	char path[LIMIT_PATH];
+	struct stat seen;
+
+	if (!box_root(cage->boot, cage->slot, cage->root, path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	cage->workspace = mounts_copy(AT_FDCWD, path, attributes);
+	if (cage->workspace < 0 || fstat(cage->workspace, &seen) < 0)
+		return -1;
+	if (seen.st_uid == cage->job.uid)
+		return 0;
+	errno = EUCLEAN; /* the map does not show the owner as the job */
+	return -1;
+}
+
+static int
+take_slot_file(const struct cage *cage, const char *name)
+{
+	char path[LIMIT_PATH];
+
+	if (box_slot_file(cage->boot, cage->slot, name, path))
+		return mounts_copy(AT_FDCWD, path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
+	errno = ENAMETOOLONG;
+	return -1;
+}
+
+static int
+take_program(const struct cage *cage, struct cage_file *file, const struct program *program, const char *copy)
+{
+	char path[LIMIT_PATH];
+	struct stat seen;
+
+	file->program = program;
+	file->wanted = program->kind != 0;
+	file->copied = program->kind == PROGRAM_COPIED;
+	file->dev = (dev_t)program->dev;
+	file->ino = (ino_t)program->ino;
+	file->tree = -1;
+	if (!file->copied)
+		return 0;
+	if (!box_copy(cage->boot, cage->run, copy, path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	file->tree = mounts_copy(AT_FDCWD, path, MOUNTS_SYSTEM);
+	if (file->tree < 0 || fstat(file->tree, &seen) < 0)
+		return -1;
+	file->dev = seen.st_dev;
+	file->ino = seen.st_ino;
+	return 0;
+}
+
+int
+cage_take_trees(struct cage *cage)
+{
+	if (take_workspace(cage) < 0)
+		return -1;
+	cage->passwd = take_slot_file(cage, "passwd");
+	cage->group = take_slot_file(cage, "group");
+	if (cage->passwd < 0 || cage->group < 0)
+		return -1;
+	if (take_program(cage, &cage->program, &cage->plan->program, "program") < 0)
+		return -1;
+	return take_program(cage, &cage->interpreter, &cage->plan->interpreter, "interpreter");
+}
+
+/* One bounded tmpfs for /tmp and /dev/shm together. */
+static int
+mount_tmp(const struct cage *cage)
+{
+	char options[96];
+
+	if (!text_format(options, sizeof(options), "mode=755,size=%llu,nr_inodes=%u",
+	    (unsigned long long)cage->plan->tmp_bytes, TMP_INODES)) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (mount("tmpfs", "tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+		return -1;
+	if (mkdir("tmp/tmp", 01777) < 0 || mkdir("tmp/shm", 01777) < 0)
+		return -1;
+	if (mounts_show(AT_FDCWD, "tmp/shm", AT_FDCWD, "dev/shm", MOUNTS_TREE | MOUNTS_NO_EXEC) < 0)
+		return -1;
+	return mounts_show(AT_FDCWD, "tmp/tmp", AT_FDCWD, "tmp", MOUNTS_TREE);
+}
+
+/* A terminal of its own, for programs that make one. */
+static int
+mount_terminals(void)
+{
+	return mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
+}
+
+/* "/opt/x/tool" -> "opt"; false when no place of its own is needed for this file. */
+static bool
+odd_place(const struct cage *cage, const struct cage_file *file, char top[256])
+{
+	const char *path = file->program ? file->program->target : "";
+	size_t length;
+
+	if (!file->wanted || !file->copied || text_path_within(path, cage->plan->root) || template_shows(path) ||
+	    text_path_within(path, "/tmp"))
+		return false;
+	length = strcspn(path + 1, "/");
+	if (length >= 256)
+		return false;
+	memcpy(top, path + 1, length);
+	top[length] = '\0';
+	return true;
+}
+
+/* A copied program from outside of all trees gets a small tmpfs under its first directory, to lie in. */
+static int
+mount_odd_places(const struct cage *cage, char tops[2][256])
+{
+	bool first = odd_place(cage, &cage->program, tops[0]);
+	bool second = odd_place(cage, &cage->interpreter, tops[1]);
+
+	if (!first)
+		tops[0][0] = '\0';
+	if (!second || (first && strcmp(tops[0], tops[1]) == 0))
+		tops[1][0] = '\0';
+	for (unsigned i = 0; i < 2; i++)
+		if (tops[i][0] && mount("tmpfs", tops[i], "tmpfs", MS_NOSUID | MS_NODEV, ODD_OPTIONS) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+attach_program(const struct cage_file *file)
+{
+	if (!file->copied)
+		return 0;
+	return mounts_attach(file->tree, AT_FDCWD, file->program->target + 1);
+}
+
+/*
+ * The policy file cannot be written, and as a mount point not be renamed or removed; nor can any
+ * directory between it and the root, which are mounted on themselves for that.
+ */
+static int
+protect_policy(const struct cage *cage)
+{
+	const char *policy = cage->boot->policy_path;
+	size_t at = strlen(cage->plan->root);
+	char path[LIMIT_PATH];
+
+	if (!policy[0] || !text_path_within(policy, cage->plan->root) || strcmp(policy, cage->plan->root) == 0)
+		return 0;
+	for (;;) {
+		at += 1 + strcspn(policy + at + 1, "/");
+		memcpy(path, policy + 1, at - 1);
+		path[at - 1] = '\0';
+		if (!policy[at])
+			return mounts_show(AT_FDCWD, path, AT_FDCWD, path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
+		if (mounts_show(AT_FDCWD, path, AT_FDCWD, path, MOUNTS_TREE) < 0)
+			return -1;
+	}
+}
+
+/* In the workspace and in system trees a copied file's place is there already. */
+static int
+make_place(const struct cage *cage, const struct cage_file *file)
+{
+	if (!file->copied || text_path_within(file->program->target, cage->plan->root))
+		return 0;
+	return mounts_point(AT_FDCWD, file->program->target, 1);
+}
+
+/* Below the root only its owner, which here is the job, may be allowed to walk. */
+static int
+mount_in_workspace(const struct cage *cage)
+{
+	int done, saved;
+
+	if (identity_assume(&cage->job) < 0)
+		return -1;
+	done = protect_policy(cage);
+	if (done == 0)
+		done = attach_program(&cage->program);
+	if (done == 0)
+		done = attach_program(&cage->interpreter);
+	saved = errno;
+	identity_resume();
+	errno = saved;
+	return done;
+}
+
+static int
+mount_files(const struct cage *cage)
+{
+	char tops[2][256];
+
+	if (mount_tmp(cage) < 0 || mount_terminals() < 0 || mount_odd_places(cage, tops) < 0)
+		return -1;
+	if (mounts_attach(cage->passwd, AT_FDCWD, "etc/passwd") < 0 || mounts_attach(cage->group, AT_FDCWD, "etc/group") < 0)
+		return -1;
+	if (mounts_point(AT_FDCWD, cage->plan->root, 0) < 0 ||
+	    mounts_attach(cage->workspace, AT_FDCWD, cage->plan->root + 1) < 0)
+		return -1;
+	if (make_place(cage, &cage->program) < 0 || make_place(cage, &cage->interpreter) < 0 || mount_in_workspace(cage) < 0)
+		return -1;
+	for (unsigned i = 0; i < 2; i++)
+		if (tops[i][0] && mounts_set(AT_FDCWD, tops[i], MOUNTS_READ_ONLY) < 0)
+			return -1;
+	return 0;
+}
+
+int
+cage_mount(const struct cage *cage, uint32_t *stage)
+{
+	*stage = STAGE_MOUNT;
+	if (mount_files(cage) < 0)
+		return -1;
+	*stage = STAGE_PROC;
+	if (masks_mount_proc() < 0)
+		return -1;
+	*stage = STAGE_MOUNT;
+	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0)
+		return -1;
+	return chdir("/");
+}

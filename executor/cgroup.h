@@ -1,0 +1,27 @@
+#ifndef CGROUP_H
+#define CGROUP_H
+
+/*
+ * One cgroup per run below jobs/ of the delegated one.  All by descriptor; where launch found no
+ * cgroup to delegate, `jobs` is not a directory and nothing here is done.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "decode.h"
+
+bool cgroup_available(int jobs);
+
+/*
+ * Make it and set its limits; a descriptor for CLONE_INTO_CGROUP, or -1 with errno.  *layers:
+ * LAYER_CGROUP and those of the controllers whose limit was set and read back.
+ */
+int cgroup_make(int jobs, const char *run, const struct plan *plan, uint64_t *layers);
+
+/* cgroup.kill of a run's group; silently nothing when there is none. */
+void cgroup_kill(int jobs, const char *run);
+
+/* False while processes are in it. */
+bool cgroup_remove(int jobs, const char *run);
+
+#endif

@@ -1,0 +1,218 @@
+/* Decode the plan: every field there, in its number, in its shape; else nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields.h"
+#include "plan.h"
+#include "text.h"
+
+#include "decode.h"
+
+#define AT(member) offsetof(struct plan, member)
+#define SIZE(member) sizeof(((struct plan *)0)->member)
+
+enum shape { SHAPE_TEXT = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG, SHAPE_ENV };
+
+/* One row per tag: how it is read and where it goes. */
+static const struct {
+	enum shape shape;
+	size_t at, size;
+} rows[PLAN_TAG_END] = {
+	[PLAN_POLICY_SHA256] = { SHAPE_BYTES, AT(policy_sha256), SIZE(policy_sha256) },
+	[PLAN_PROFILE] = { SHAPE_TEXT, AT(profile), SIZE(profile) },
+	[PLAN_ROOT] = { SHAPE_PATH, AT(root), SIZE(root) },
+	[PLAN_CWD] = { SHAPE_PATH, AT(cwd), SIZE(cwd) },
+	[PLAN_CWD_DEV] = { SHAPE_NUMBER, AT(cwd_dev), 8 },
+	[PLAN_CWD_INO] = { SHAPE_NUMBER, AT(cwd_ino), 8 },
+	[PLAN_CWD_BIRTH_NS] = { SHAPE_NUMBER, AT(cwd_birth_ns), 8 },
+	[PLAN_CWD_HANDLE] = { SHAPE_HANDLE, 0, 0 },
+	[PLAN_ARG] = { SHAPE_ARG, 0, 0 },
+	[PLAN_ENV] = { SHAPE_ENV, 0, 0 },
+	[PLAN_PROGRAM_NAMED] = { SHAPE_PATH, AT(program.named), LIMIT_PATH },
+	[PLAN_PROGRAM_TARGET] = { SHAPE_PATH, AT(program.target), LIMIT_PATH },
+	[PLAN_PROGRAM_KIND] = { SHAPE_NUMBER, AT(program.kind), 8 },
+	[PLAN_PROGRAM_DEV] = { SHAPE_NUMBER, AT(program.dev), 8 },
+	[PLAN_PROGRAM_INO] = { SHAPE_NUMBER, AT(program.ino), 8 },
+	[PLAN_PROGRAM_SIZE] = { SHAPE_NUMBER, AT(program.size), 8 },
+	[PLAN_PROGRAM_SHA256] = { SHAPE_BYTES, AT(program.sha256), 32 },
+	[PLAN_INTERPRETER_NAMED] = { SHAPE_PATH, AT(interpreter.named), LIMIT_PATH },
+	[PLAN_INTERPRETER_TARGET] = { SHAPE_PATH, AT(interpreter.target), LIMIT_PATH },
+	[PLAN_INTERPRETER_KIND] = { SHAPE_NUMBER, AT(interpreter.kind), 8 },
+	[PLAN_INTERPRETER_DEV] = { SHAPE_NUMBER, AT(interpreter.dev), 8 },
+	[PLAN_INTERPRETER_INO] = { SHAPE_NUMBER, AT(interpreter.ino), 8 },
+	[PLAN_INTERPRETER_SIZE] = { SHAPE_NUMBER, AT(interpreter.size), 8 },
+	[PLAN_INTERPRETER_SHA256] = { SHAPE_BYTES, AT(interpreter.sha256), 32 },
+	[PLAN_TIMEOUT_MS] = { SHAPE_NUMBER, AT(timeout_ms), 8 },
+	[PLAN_GRACE_MS] = { SHAPE_NUMBER, AT(grace_ms), 8 },
+	[PLAN_KEEP_BYTES] = { SHAPE_NUMBER, AT(keep_bytes), 8 },
+	[PLAN_OUTPUT_BYTES] = { SHAPE_NUMBER, AT(output_bytes), 8 },
+	[PLAN_FILE_BYTES] = { SHAPE_NUMBER, AT(file_bytes), 8 },
+	[PLAN_CPU_SECONDS] = { SHAPE_NUMBER, AT(cpu_seconds), 8 },
+	[PLAN_OPEN_FILES] = { SHAPE_NUMBER, AT(open_files), 8 },
+	[PLAN_PROCESSES] = { SHAPE_NUMBER, AT(processes), 8 },
+	[PLAN_MEMORY_BYTES] = { SHAPE_NUMBER, AT(memory_bytes), 8 },
+	[PLAN_TMP_BYTES] = { SHAPE_NUMBER, AT(tmp_bytes), 8 },
+};
+
+/* What has been read so far. */
+struct reading {
+	unsigned counts[PLAN_TAG_END];
+	size_t arg_bytes, env_bytes;
+	char *next; /* free room in plan->memory */
+};
+
+/* Copy one vector element with a NUL; NULL when it has one inside. */
+static char *
+keep_element(struct reading *reading, const struct field *field)
+{
+	char *element = reading->next;
+
+	if (field->length && memchr(field->bytes, 0, field->length))
+		return NULL;
+	memcpy(element, field->bytes, field->length);
+	element[field->length] = '\0';
+	reading->next += field->length + 1;
+	return element;
+}
+
+static bool
+read_argument(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	char *element;
+
+	reading->arg_bytes += field->length + 1;
+	if (plan->argc == LIMIT_ARG_COUNT || field->length > LIMIT_ARG_BYTES ||
+	    reading->arg_bytes > LIMIT_ARGV_BYTES)
+		return false;
+	element = keep_element(reading, field);
+	if (!element || (plan->argc == 0 && field->length == 0))
+		return false;
+	plan->argv[plan->argc++] = element;
+	return true;
+}
+
+/* "NAME=value" with a name. */
+static bool
+read_environment(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	char *element;
+
+	reading->env_bytes += field->length + 1;
+	if (plan->envc == LIMIT_ENV_COUNT || reading->env_bytes > LIMIT_ENV_BYTES)
+		return false;
+	element = keep_element(reading, field);
+	if (!element || element[0] == '=' || !strchr(element, '='))
+		return false;
+	plan->envp[plan->envc++] = element;
+	return true;
+}
+
+static bool
+read_handle(struct plan *plan, const struct field *field)
+{
+	if (field->length > sizeof(plan->cwd_handle) || (field->length > 0 && field->length <= 4))
+		return false;
+	memcpy(plan->cwd_handle, field->bytes, field->length);
+	plan->cwd_handle_length = field->length;
+	return true;
+}
+
+static bool
+read_field(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	char *to;
+
+	if (field->tag == 0 || field->tag >= PLAN_TAG_END)
+		return false;
+	reading->counts[field->tag]++;
+	to = (char *)plan + rows[field->tag].at;
+	switch (rows[field->tag].shape) {
+	case SHAPE_TEXT:
+		return field_text(field, to, rows[field->tag].size);
+	case SHAPE_PATH:
+		return field_text(field, to, rows[field->tag].size) && text_path_is_clean(to);
+	case SHAPE_NUMBER:
+		return field_u64(field, (uint64_t *)(void *)to);
+	case SHAPE_BYTES:
+		return field_copy(field, to, rows[field->tag].size);
+	case SHAPE_HANDLE:
+		return read_handle(plan, field);
+	case SHAPE_ARG:
+		return read_argument(plan, reading, field);
+	case SHAPE_ENV:
+		return read_environment(plan, reading, field);
+	}
+	return false;
+}
+
+/* "once" once, the interpreter's seven all or none. */
+static bool
+numbers_hold(const struct reading *reading)
+{
+	unsigned interpreter = reading->counts[PLAN_INTERPRETER_NAMED];
+
+	if (interpreter > 1 || reading->counts[PLAN_ARG] < 1)
+		return false;
+	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
+		unsigned wanted = 1;
+
+		if (tag == PLAN_ARG || tag == PLAN_ENV)
+			continue;
+		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
+			wanted = interpreter;
+		if (reading->counts[tag] != wanted)
+			return false;
+	}
+	return true;
+}
+
+static bool
+kind_is_known(uint64_t kind)
+{
+	return kind == PROGRAM_PINNED || kind == PROGRAM_COPIED;
+}
+
+static bool
+values_hold(const struct plan *plan, const struct reading *reading)
+{
+	if (!text_path_within(plan->cwd, plan->root) || !kind_is_known(plan->program.kind))
+		return false;
+	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
+		return false;
+	return plan->program.size <= LIMIT_PROGRAM_BYTES && plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&
+	    plan->timeout_ms >= 1 && plan->timeout_ms <= LIMIT_TIMEOUT_SECONDS * 1000ull;
+}
+
+bool
+decode_plan(struct plan *plan, const void *bytes, size_t length)
+{
+	struct reading reading = { 0 };
+	struct fields_reader reader;
+	struct field field;
+	bool good = true;
+
+	memset(plan, 0, sizeof(*plan));
+	if (length > LIMIT_FIELDS_BYTES || !fields_open(&reader, PLAN_MAGIC, bytes, length))
+		return false;
+	/* A field costs 8 bytes of header, so `length` bytes hold all elements with their NULs. */
+	plan->memory = malloc(length);
+	plan->argv = calloc(LIMIT_ARG_COUNT + 1, sizeof(char *));
+	plan->envp = calloc(LIMIT_ENV_COUNT + 1, sizeof(char *));
+	reading.next = plan->memory;
+	good = plan->memory && plan->argv && plan->envp;
+	while (good && fields_next(&reader, &field))
+		good = read_field(plan, &reading, &field);
+	if (good && fields_complete(&reader) && numbers_hold(&reading) && values_hold(plan, &reading))
+		return true;
+	decode_free(plan);
+	return false;
+}
+
+void
+decode_free(struct plan *plan)
+{
+	free(plan->argv);
+	free(plan->envp);
+	free(plan->memory);
+	memset(plan, 0, sizeof(*plan));
+}

@@ -1,0 +1,46 @@
+#ifndef DECODE_H
+#define DECODE_H
+
+/*
+ * The plan's one decoder: bytes that the broker wrote (shared/plan.h) to a struct, or a refusal.
+ * Pure: no call into the world, so that it can be fuzzed.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "limits.h"
+
+#define DECODE_HANDLE_BYTES 132 /* i32le type and MAX_HANDLE_SZ of Linux */
+
+/* A program or an interpreter as it was approved, or as it was found. */
+struct program {
+	char named[LIMIT_PATH], target[LIMIT_PATH];
+	uint64_t kind; /* enum program_kind; 0: there is none */
+	uint64_t dev, ino, size;
+	uint8_t sha256[32];
+};
+
+struct plan {
+	uint8_t policy_sha256[32];
+	char profile[LIMIT_PROFILE];
+	char root[LIMIT_PATH], cwd[LIMIT_PATH];
+	uint64_t cwd_dev, cwd_ino, cwd_birth_ns;
+	uint8_t cwd_handle[DECODE_HANDLE_BYTES];
+	size_t cwd_handle_length;
+	char **argv, **envp; /* NULL-ended, ready for exec */
+	size_t argc, envc;
+	struct program program, interpreter;
+	uint64_t timeout_ms, grace_ms, keep_bytes, output_bytes;
+	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
+	char *memory; /* of the vectors */
+};
+
+/*
+ * False when the bytes are not exactly a plan within limits.h; then nothing is held.
+ * On success free with decode_free().  plan: large, keep it off the stack.
+ */
+bool decode_plan(struct plan *plan, const void *bytes, size_t length);
+void decode_free(struct plan *plan);
+
+#endif

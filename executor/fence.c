@@ -1,0 +1,105 @@
+/* Landlock rules of a job. */
+#include <sys/syscall.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "landlock.h"
+#include "scope.h"
+
+#include "fence.h"
+#include "template.h"
+
+#define READ (LL_READ_FILE | LL_READ_DIR)
+#define RUN (READ | LL_EXECUTE)
+#define FILE_RUN (LL_READ_FILE | LL_EXECUTE)
+#define USE (READ | LL_WRITE_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
+#define ALL ((LL_IOCTL_DEV << 1) - 1)
+#define OWN (ALL & ~(LL_MAKE_CHAR | LL_MAKE_BLOCK | LL_IOCTL_DEV))
+
+struct fence {
+	int ruleset;
+	uint64_t handled;
+};
+
+static int
+allow(const struct fence *fence, const char *path, uint64_t rights)
+{
+	scoped_close int fd = open(path, O_PATH | O_CLOEXEC);
+	struct landlock_path rule = { .allowed = rights & fence->handled, .parent_fd = fd };
+
+	if (fd < 0)
+		return -1;
+	return (int)syscall(SYS_landlock_add_rule, fence->ruleset, LL_RULE_PATH, &rule, 0);
+}
+
+static int
+allow_places(const struct fence *fence, const struct cage *cage)
+{
+	const char *const *trees = template_trees();
+
+	if (allow(fence, "/", LL_READ_DIR) < 0) /* to list: what can be seen at all, the mounts decide */
+		return -1;
+	for (; *trees; trees++)
+		if (allow(fence, *trees, RUN) < 0)
+			return -1;
+	if (allow(fence, "/etc", READ) < 0 || allow(fence, "/dev", USE) < 0 || allow(fence, "/proc", USE & ~LL_IOCTL_DEV) < 0)
+		return -1;
+	if (allow(fence, "/tmp", OWN) < 0 || allow(fence, "/dev/shm", OWN & ~LL_EXECUTE) < 0)
+		return -1;
+	return allow(fence, cage->plan->root, cage->read_only ? RUN : OWN);
+}
+
+static int
+allow_file(const struct fence *fence, const struct cage_file *file)
+{
+	return file->wanted ? allow(fence, file->program->target, FILE_RUN) : 0;
+}
+
+/* The attribute grew with the ABI: the kernel wants the size that it knows, or zeros behind it. */
+static size_t
+attribute_size(int abi)
+{
+	if (abi >= 6)
+		return sizeof(struct landlock_attr);
+	return abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
+}
+
+/*
+ * Landlock cannot be asked whether it holds, so try: a file that everybody may read and that no
+ * rule covers.  It must open before and be refused after.
+ */
+static int
+probe(void)
+{
+	scoped_close int fd = open("/" TEMPLATE_PROBE, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : 0;
+}
+
+int
+fence_close(const struct cage *cage)
+{
+	int abi = cage->landlock_abi;
+	struct landlock_attr attr = {
+		.handled_fs = landlock_fs_rights(abi),
+		.handled_net = abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
+		.scoped = abi >= 6 ? LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL : 0,
+	};
+	scoped_close int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, attribute_size(abi), 0);
+	struct fence fence = { ruleset, attr.handled_fs };
+
+	if (ruleset < 0 || allow_places(&fence, cage) < 0)
+		return -1;
+	if (allow_file(&fence, &cage->program) < 0 || allow_file(&fence, &cage->interpreter) < 0)
+		return -1;
+	if (probe() < 0)
+		return -1;
+	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+		return -1;
+	if (probe() < 0 && errno == EACCES)
+		return 0;
+	errno = EPERM;
+	return -1;
+}

@@ -1,0 +1,17 @@
+#ifndef FENCE_H
+#define FENCE_H
+
+/*
+ * Landlock rules of a job: reading and executing in the system trees, everything in the
+ * workspace and /tmp, nothing elsewhere; no TCP; signals and abstract sockets stay inside.
+ * Rights that the kernel's ABI does not know are left out; the floor was checked at start.
+ * Async-signal-safe.
+ */
+#include "cage.h"
+
+#define FENCE_FLOOR 2 /* REFER: without it nothing can be moved between directories, or everything */
+
+/* Inside the cage, as the job, with no_new_privs.  0, or -1 with errno. */
+int fence_close(const struct cage *cage);
+
+#endif

@@ -1,0 +1,317 @@
+/* Pid 1 of a job: async-signal-safe calls only. */
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/keyctl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "channel.h"
+
+#include "filter.h"
+#include "init.h"
+#include "worker.h"
+
+#define HOST_NAME "cage"
+#define REAP_ROUNDS 100 /* of REAP_WAIT_MS: what does not die in this time, the end of the namespace takes */
+#define REAP_WAIT_MS 20
+
+struct init {
+	const struct cage *cage;
+	struct channel keeper;
+	int errors;  /* the worker's error pipe; -1: executed */
+	int signals; /* signalfd of SIGCHLD */
+	pid_t worker;
+	bool ended;
+	int status;
+	uint32_t leftovers;
+};
+
+static void
+tell(const struct init *init, const struct message *message)
+{
+	if (channel_send(&init->keeper, message) < 0)
+		_exit(1);
+}
+
+static _Noreturn void
+fail(const struct init *init, uint32_t stage, int error)
+{
+	struct message message = { .type = MSG_INIT_FAILED };
+
+	message.body.init_failed = (struct msg_init_failed){ stage, error };
+	tell(init, &message);
+	_exit(1);
+}
+
+/* Close all from 3 up but these few. */
+static void
+keep_only(const int *wanted, size_t count)
+{
+	unsigned from = 3;
+
+	for (;;) {
+		unsigned next = ~0u;
+
+		for (size_t i = 0; i < count; i++)
+			if (wanted[i] >= (int)from && (unsigned)wanted[i] < next)
+				next = (unsigned)wanted[i];
+		if (next > from)
+			syscall(SYS_close_range, from, next == ~0u ? ~0u : next - 1, 0);
+		if (next == ~0u)
+			return;
+		from = next + 1;
+	}
+}
+
+/* The executor's uid may walk to the template; after this we are the slot's init. */
+static int
+become_init(const struct cage *cage)
+{
+	const struct identity *init = &cage->init;
+	uid_t uids[3];
+
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 || chdir(cage->template) < 0)
+		return -1;
+	if (syscall(SYS_setresgid, init->gid, init->gid, init->gid) < 0 ||
+	    syscall(SYS_setresuid, init->uid, init->uid, init->uid) < 0 ||
+	    syscall(SYS_getresuid, &uids[0], &uids[1], &uids[2]) < 0)
+		return -1;
+	if (uids[0] != init->uid || uids[1] != init->uid || uids[2] != init->uid) {
+		errno = EPERM;
+		return -1;
+	}
+	/* After the change of uid, which clears it.  The keeper's death before this line shows on its socket. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+		return -1;
+	umask(0);
+	return 0;
+}
+
+/* Session, keyring and name of its own. */
+static int
+leave_host(void)
+{
+	if (setsid() < 0)
+		return -1;
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+		return -1;
+	return sethostname(HOST_NAME, sizeof(HOST_NAME) - 1);
+}
+
+/* Standard input is the cage's own empty device: one of the host could not be opened again in here. */
+static int
+set_standard(const struct cage *cage)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (null < 0)
+		return -1;
+	return dup2(null, 0) < 0 || dup2(cage->out, 1) < 0 || dup2(cage->err, 2) < 0 ? -1 : 0;
+}
+
+static void
+build(struct init *init)
+{
+	const struct cage *cage = init->cage;
+	const int wanted[] = { cage->control, cage->out, cage->err, cage->workspace, cage->passwd, cage->group,
+		cage->program.tree, cage->interpreter.tree };
+	const int left[] = { cage->control };
+	uint32_t stage;
+
+	keep_only(wanted, sizeof(wanted) / sizeof(wanted[0]));
+	if (become_init(cage) < 0)
+		fail(init, STAGE_IDENTITY, errno);
+	if (leave_host() < 0)
+		fail(init, STAGE_NAMESPACE, errno);
+	if (cage_mount(cage, &stage) < 0)
+		fail(init, stage, errno);
+	if (getpid() != 1 || cage_check_namespaces(cage->outside) < 0)
+		fail(init, STAGE_NAMESPACE, errno);
+	if (set_standard(cage) < 0)
+		fail(init, STAGE_MOUNT, errno);
+	keep_only(left, 1);
+}
+
+static void
+start_worker(struct init *init)
+{
+	int pipes[2];
+
+	if (pipe2(pipes, O_CLOEXEC) < 0)
+		fail(init, STAGE_KEEPER, errno);
+	init->worker = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (init->worker < 0)
+		fail(init, STAGE_KEEPER, errno);
+	if (init->worker == 0) {
+		close(init->keeper.fd);
+		worker_run(init->cage, pipes[1]);
+	}
+	close(pipes[1]);
+	init->errors = pipes[0];
+	/* The outputs are the job's alone: their end is its end. */
+	close(0);
+	close(1);
+	close(2);
+}
+
+/* From here on: KILL in our namespace, to forward signals to another uid; twelve system calls. */
+static void
+confine(struct init *init)
+{
+	const uint64_t kept = 1u << CAP_KILL;
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { .effective = kept, .permitted = kept }, { 0 } };
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
+		fail(init, STAGE_KEEPER, errno);
+	init->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (init->signals < 0)
+		fail(init, STAGE_KEEPER, errno);
+	if (syscall(SYS_capset, &header, data) < 0 || syscall(SYS_capget, &header, data) < 0 ||
+	    data[0].permitted != kept || data[0].effective != kept || data[0].inheritable || data[1].permitted)
+		fail(init, STAGE_IDENTITY, errno ? errno : EPERM);
+	if (filter_load_init() < 0)
+		fail(init, STAGE_SECCOMP, errno);
+}
+
+/* The error pipe: a failure, or its end, which is the exec. */
+static void
+on_errors(struct init *init)
+{
+	struct message message = { .type = MSG_INIT_STARTED };
+	struct worker_failure failure;
+	ssize_t length = read(init->errors, &failure, sizeof(failure));
+
+	if (length == (ssize_t)sizeof(failure))
+		fail(init, failure.stage, failure.error);
+	if (length != 0)
+		fail(init, STAGE_EXEC, EPROTO);
+	close(init->errors);
+	init->errors = -1;
+	message.body.init_started.layers = init->cage->layers;
+	tell(init, &message);
+}
+
+/* Reap what is dead; how many that were not the worker. */
+static uint32_t
+reap(struct init *init)
+{
+	uint32_t others = 0;
+	int status;
+	pid_t pid;
+
+	while ((pid = (pid_t)syscall(SYS_wait4, -1, &status, WNOHANG, NULL)) > 0) {
+		if (pid == init->worker) {
+			init->ended = true;
+			init->status = status;
+		} else
+			others++;
+	}
+	return others;
+}
+
+/* Kill what is left, count it, and wait for its end within reason. */
+static void
+clear(struct init *init)
+{
+	struct pollfd ready = { .fd = init->signals, .events = POLLIN };
+	struct signalfd_siginfo info;
+
+	if (kill(-1, SIGKILL) < 0)
+		return; /* ESRCH: nobody is left */
+	for (unsigned round = 0; round < REAP_ROUNDS; round++) {
+		init->leftovers += reap(init);
+		if (kill(-1, 0) < 0)
+			return;
+		if (poll(&ready, 1, REAP_WAIT_MS) > 0)
+			while (read(init->signals, &info, sizeof(info)) > 0)
+				;
+	}
+}
+
+static _Noreturn void
+report_end(struct init *init)
+{
+	struct message message = { .type = MSG_INIT_ENDED };
+	struct rusage usage = { 0 };
+
+	clear(init);
+	getrusage(RUSAGE_CHILDREN, &usage);
+	message.body.init_ended = (struct msg_init_ended){
+		.status = init->status,
+		.leftovers = init->leftovers,
+		.user_us = (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec,
+		.system_us = (uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec,
+		.max_rss_kb = (uint64_t)usage.ru_maxrss,
+	};
+	tell(init, &message);
+	_exit(0);
+}
+
+static void
+on_keeper(struct init *init)
+{
+	struct message message;
+
+	switch (channel_take(&init->keeper, &message, NULL)) {
+	case CHANNEL_MESSAGE:
+		/* The only row that may come here: INIT_SIGNAL. */
+		if (!init->ended)
+			kill(init->worker, message.body.init_signal.signal);
+		break;
+	case CHANNEL_EMPTY:
+		break;
+	case CHANNEL_CLOSED:
+	case CHANNEL_BREACH:
+		_exit(1);
+	}
+}
+
+static void
+on_signals(struct init *init)
+{
+	struct signalfd_siginfo info;
+
+	while (read(init->signals, &info, sizeof(info)) > 0)
+		;
+	reap(init);
+}
+
+void
+init_run(const struct cage *cage)
+{
+	struct init init = { .cage = cage, .keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };
+
+	build(&init);
+	start_worker(&init);
+	confine(&init);
+	for (;;) {
+		struct pollfd ready[] = { { .fd = init.keeper.fd, .events = POLLIN },
+			{ .fd = init.signals, .events = POLLIN }, { .fd = init.errors, .events = POLLIN } };
+
+		if (poll(ready, 3, -1) < 0 && errno != EINTR)
+			_exit(1);
+		if (ready[0].revents)
+			on_keeper(&init);
+		if (ready[2].revents)
+			on_errors(&init);
+		if (ready[1].revents)
+			on_signals(&init);
+		if (init.ended && init.errors < 0)
+			report_end(&init);
+	}
+}

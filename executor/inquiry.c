@@ -1,0 +1,257 @@
+/* Questions of the broker about programs. */
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fields.h"
+#include "log.h"
+#include "plan.h"
+#include "scope.h"
+#include "text.h"
+
+#include "bounds.h"
+#include "box.h"
+#include "executor.h"
+#include "inquiry.h"
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
+
+/* The question, decoded in the child.  Rules are read again one by one while they are answered. */
+struct question {
+	char root[LIMIT_PATH], cwd[LIMIT_PATH], program[LIMIT_PATH], path[LIMIT_PATH];
+	uint64_t cwd_dev, cwd_ino;
+	unsigned counts[ASSESS_RULE_PROGRAM + 1];
+	const void *bytes;
+	size_t length;
+};
+
+static bool
+read_field(struct question *question, const struct field *field)
+{
+	if (field->tag < ASSESS_ROOT || field->tag > ASSESS_RULE_PROGRAM)
+		return false;
+	question->counts[field->tag]++;
+	switch (field->tag) {
+	case ASSESS_ROOT:
+		return field_text(field, question->root, LIMIT_PATH) && text_path_is_clean(question->root);
+	case ASSESS_CWD:
+		return field_text(field, question->cwd, LIMIT_PATH) && text_path_is_clean(question->cwd);
+	case ASSESS_CWD_DEV:
+		return field_u64(field, &question->cwd_dev);
+	case ASSESS_CWD_INO:
+		return field_u64(field, &question->cwd_ino);
+	case ASSESS_PROGRAM:
+		return field_text(field, question->program, LIMIT_PATH) && question->program[0];
+	case ASSESS_PATH:
+		return field_text(field, question->path, LIMIT_PATH);
+	default:
+		return question->counts[field->tag] <= INQUIRY_RULES;
+	}
+}
+
+static bool
+read_question(struct question *question)
+{
+	struct fields_reader reader;
+	struct field field;
+
+	if (!fields_open(&reader, ASSESS_QUESTION_MAGIC, question->bytes, question->length))
+		return false;
+	while (fields_next(&reader, &field))
+		if (!read_field(question, &field))
+			return false;
+	for (unsigned tag = ASSESS_ROOT; tag < ASSESS_RULE_PROGRAM; tag++)
+		if (question->counts[tag] != 1)
+			return false;
+	return fields_complete(&reader) && text_path_within(question->cwd, question->root);
+}
+
+static bool
+is_that_directory(const struct resolve_world *world, const struct question *question)
+{
+	struct resolved resolved;
+	bool same;
+
+	/* The root itself is stood upon, not arrived at. */
+	if (strcmp(question->cwd, question->root) == 0) {
+		struct stat seen;
+
+		return fstat(world->root_fd, &seen) == 0 && seen.st_dev == question->cwd_dev && seen.st_ino == question->cwd_ino;
+	}
+	if (resolve_path(world, question->cwd, &resolved) < 0)
+		return false;
+	same = S_ISDIR(resolved.stat.st_mode) && strcmp(resolved.target, question->cwd) == 0 &&
+	    resolved.stat.st_dev == question->cwd_dev && resolved.stat.st_ino == question->cwd_ino;
+	resolve_close(&resolved);
+	return same;
+}
+
+static void
+put_program(struct fields_writer *writer, uint16_t first, const struct program *program)
+{
+	fields_put_text(writer, first, program->named);
+	fields_put_text(writer, (uint16_t)(first + 1), program->target);
+	fields_put_u64(writer, (uint16_t)(first + 2), program->kind);
+	fields_put_u64(writer, (uint16_t)(first + 3), program->dev);
+	fields_put_u64(writer, (uint16_t)(first + 4), program->ino);
+	fields_put_u64(writer, (uint16_t)(first + 5), program->size);
+	fields_put(writer, (uint16_t)(first + 6), program->sha256, 32);
+}
+
+/* "named NUL target", or empty. */
+static void
+put_rule(struct fields_writer *writer, const struct program_search *search, const char *path, const struct field *field)
+{
+	char name[LIMIT_PATH], both[2 * LIMIT_PATH];
+	struct resolved resolved;
+	size_t named, target;
+
+	if (!field_text(field, name, sizeof(name)) || program_resolve(search, name, path, &resolved) < 0) {
+		fields_put(writer, ASSESS_RULE_RESOLVED, "", 0);
+		return;
+	}
+	named = strlen(resolved.named);
+	target = strlen(resolved.target);
+	memcpy(both, resolved.named, named + 1);
+	memcpy(both + named + 1, resolved.target, target);
+	resolve_close(&resolved);
+	fields_put(writer, ASSESS_RULE_RESOLVED, both, named + 1 + target);
+}
+
+static bool
+write_answer(int fd, const struct question *question, const struct program_search *search,
+    const struct program_found *found)
+{
+	struct fields_writer writer;
+	struct fields_reader reader;
+	struct field field;
+
+	fields_begin(&writer, ASSESS_ANSWER_MAGIC);
+	put_program(&writer, PLAN_PROGRAM_NAMED, &found->program);
+	if (found->interpreter.kind)
+		put_program(&writer, PLAN_INTERPRETER_NAMED, &found->interpreter);
+	fields_open(&reader, ASSESS_QUESTION_MAGIC, question->bytes, question->length);
+	while (fields_next(&reader, &field))
+		if (field.tag == ASSESS_RULE_PROGRAM)
+			put_rule(&writer, search, question->path, &field);
+	return !writer.failed && write(fd, writer.bytes, writer.length) == (ssize_t)writer.length;
+}
+
+/* Which slot's view of the root is used to look: any, they differ only in the job's uid. */
+static int
+open_root(const struct executor *executor, const char *root)
+{
+	int index = bounds_root(&executor->boot, root);
+	char path[LIMIT_PATH];
+
+	if (index < 0 || !box_root(&executor->boot, 0, (unsigned)index, path)) {
+		errno = EXDEV;
+		return -1;
+	}
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* In the child. */
+static void
+answer(struct errand *errand)
+{
+	static struct question question;
+	const struct inquiry *inquiry = errand->source.context;
+	struct inquiry_findings *findings = errand->shared;
+	const struct executor *executor = inquiry->executor;
+	struct resolve_world world = { .root = question.root, .job = executor->jobs[0], .ours = executor->ours };
+	struct program_search search = { .world = &world, .boot = &executor->boot, .cache = &executor->cache };
+
+	findings->status = ASSESS_UNAVAILABLE;
+	question.bytes = sealed_map(inquiry->question, LIMIT_FIELDS_BYTES, &question.length);
+	if (!question.bytes || !read_question(&question))
+		return;
+	findings->status = ASSESS_WORKDIR;
+	world.root_fd = open_root(executor, question.root);
+	if (world.root_fd < 0 || !is_that_directory(&world, &question))
+		return;
+	findings->status = ASSESS_UNAVAILABLE;
+	if (program_find(&search, question.program, question.cwd, question.path, &findings->program) < 0)
+		return;
+	if (write_answer(inquiry->answer, &question, &search, &findings->program))
+		findings->status = ASSESS_OK;
+}
+
+static void
+send_answer(struct executor *executor, uint64_t number, uint32_t status, int fd)
+{
+	struct message message = { .type = MSG_PROGRAM_ASSESSED, .descriptors = { fd } };
+
+	message.body.program_assessed = (struct msg_program_assessed){ .question = number, .status = status };
+	channel_must_send(&executor->broker, &message);
+}
+
+/* Without an answer: an empty record still travels. */
+static void
+send_status(struct executor *executor, uint64_t number, uint32_t status)
+{
+	scoped_close int fd = sealed_make("answer", "", 0);
+
+	if (fd < 0)
+		fatal("memfd: %s", strerror(errno));
+	send_answer(executor, number, status, fd);
+}
+
+/* The child has ended. */
+static void
+on_answer(struct source *source, uint32_t events)
+{
+	struct inquiry *inquiry = source->context;
+	const struct inquiry_findings *findings = inquiry->errand.shared;
+	struct executor *executor = inquiry->executor;
+	bool finished = errand_finish(&executor->loop, &inquiry->errand);
+
+	(void)events;
+	if (finished && findings->status == ASSESS_OK && fcntl(inquiry->answer, F_ADD_SEALS, SEALS) == 0) {
+		cache_put(&executor->cache, &findings->program.fresh[0], findings->program.program.sha256);
+		cache_put(&executor->cache, &findings->program.fresh[1], findings->program.interpreter.sha256);
+		send_answer(executor, inquiry->number, ASSESS_OK, inquiry->answer);
+	} else if (finished && findings->status == ASSESS_WORKDIR)
+		send_status(executor, inquiry->number, ASSESS_WORKDIR);
+	else
+		send_status(executor, inquiry->number, ASSESS_UNAVAILABLE);
+	close(inquiry->question);
+	close(inquiry->answer);
+}
+
+static struct inquiry *
+find_free(struct executor *executor)
+{
+	for (unsigned i = 0; i < INQUIRY_COUNT; i++) {
+		struct inquiry *inquiry = &executor->inquiries[i];
+
+		if (!inquiry->errand.shared && !errand_open(&inquiry->errand, sizeof(struct inquiry_findings)))
+			return NULL;
+		if (!errand_is_out(&inquiry->errand))
+			return inquiry;
+	}
+	return NULL;
+}
+
+void
+inquiry_start(struct executor *executor, uint64_t number, int question_fd)
+{
+	struct inquiry *inquiry = find_free(executor);
+	int fd = inquiry ? memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING) : -1;
+
+	if (fd >= 0) {
+		inquiry->executor = executor;
+		inquiry->number = number;
+		inquiry->question = question_fd;
+		inquiry->answer = fd;
+		if (errand_start(&executor->loop, &inquiry->errand, answer, inquiry, on_answer, LIMIT_ASSESS_MS) == 0)
+			return;
+		close(fd);
+	}
+	close(question_fd);
+	send_status(executor, number, ASSESS_BUSY);
+}

@@ -1,0 +1,35 @@
+#ifndef INQUIRY_H
+#define INQUIRY_H
+
+/*
+ * PROGRAM_ASSESS: what would run, were this command approved?  Each question is answered by a
+ * child of its own (errand.c), a few at once; everything that goes wrong but the working
+ * directory is one answer, ASSESS_UNAVAILABLE.
+ */
+#include "errand.h"
+#include "limits.h"
+#include "program.h"
+
+#define INQUIRY_COUNT 8        /* at once; the rest hear ASSESS_BUSY */
+#define INQUIRY_RULES 4096     /* rule programs in one question */
+
+struct executor;
+
+struct inquiry {
+	struct errand errand;
+	struct executor *executor;
+	uint64_t number;   /* the broker's */
+	int question;      /* the sealed memfd, ours */
+	int answer;        /* memfd that the child writes */
+};
+
+/* What the child found besides the answer's bytes; in shared memory. */
+struct inquiry_findings {
+	uint32_t status; /* enum assess_status */
+	struct program_found program;
+};
+
+/* question_fd: ours from here on. */
+void inquiry_start(struct executor *executor, uint64_t number, int question_fd);
+
+#endif

@@ -1,0 +1,212 @@
+/* Run folders. */
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keep.h"
+#include "log.h"
+#include "scope.h"
+#include "text.h"
+
+#include "runs.h"
+
+#define MAX_ATTEMPT UINT32_MAX
+
+int
+runs_open_slot(int runs_fd, unsigned slot, const struct identity *init, struct runs *runs)
+{
+	char name[16];
+
+	runs->init = *init;
+	if (!text_format(name, sizeof(name), "%u", slot)) {
+		errno = EINVAL;
+		return -1;
+	}
+	/* Only we may pass the directory above; only its owner the slot's own. */
+	runs->slot_fd = openat(runs_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return runs->slot_fd < 0 ? -1 : 0;
+}
+
+/* openat() as the slot's init. */
+static int
+open_as_init(const struct runs *runs, int at, const char *name, int flags, mode_t mode)
+{
+	int fd, saved;
+
+	if (identity_assume(&runs->init) < 0)
+		return -1;
+	fd = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
+	saved = errno;
+	identity_resume();
+	errno = saved;
+	return fd;
+}
+
+int
+runs_make(const struct runs *runs, const struct run_name *run)
+{
+	char name[RUN_FOLDER_BYTES];
+	int made, saved;
+
+	run_folder(run, name);
+	if (identity_assume(&runs->init) < 0)
+		return -1;
+	umask(0);
+	made = mkdirat(runs->slot_fd, name, 0750); /* set-gid comes from above */
+	saved = errno;
+	umask(077);
+	identity_resume();
+	errno = saved;
+	return made < 0 ? -1 : runs_open(runs, run);
+}
+
+int
+runs_open(const struct runs *runs, const struct run_name *run)
+{
+	char name[RUN_FOLDER_BYTES];
+
+	run_folder(run, name);
+	return open_as_init(runs, runs->slot_fd, name, O_RDONLY | O_DIRECTORY, 0);
+}
+
+int
+runs_mark(const struct runs *runs, int folder, const char *mark)
+{
+	scoped_close int fd = -1;
+
+	umask(0);
+	fd = open_as_init(runs, folder, mark, O_WRONLY | O_CREAT, 0640);
+	umask(077);
+	return fd < 0 ? -1 : 0;
+}
+
+bool
+runs_has(const struct runs *runs, int folder, const char *name)
+{
+	scoped_close int fd = open_as_init(runs, folder, name, O_PATH, 0);
+
+	return fd >= 0;
+}
+
+bool
+runs_result(const struct runs *runs, int folder, const struct run_name *run, struct run_result *result)
+{
+	scoped_close int fd = open_as_init(runs, folder, KEEP_RESULT, O_RDONLY | O_NONBLOCK, 0);
+	struct stat seen;
+
+	if (fd < 0 || fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode) || seen.st_size != (off_t)sizeof(*result))
+		return false;
+	if (read(fd, result, sizeof(*result)) != (ssize_t)sizeof(*result))
+		return false;
+	return memcmp(result->magic, RUN_RESULT_MAGIC, sizeof(result->magic)) == 0 &&
+	    memcmp(&result->run, run, sizeof(*run)) == 0 &&
+	    result->end.outcome > 0 && result->end.outcome < OUTCOME_COUNT;
+}
+
+bool
+runs_is_kept(const struct runs *runs, int folder)
+{
+	scoped_close int fd = open_as_init(runs, folder, KEEP_LOCK, O_RDONLY | O_NONBLOCK, 0);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
+int
+runs_connect(const struct runs *runs, int folder)
+{
+	scoped_close int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = KEEP_SOCKET };
+	int done = -1, saved;
+
+	if (fd < 0 || identity_assume(&runs->init) < 0)
+		return -1;
+	/* A relative name: the folder's path may be longer than an address. */
+	if (fchdir(folder) == 0)
+		done = connect(fd, (struct sockaddr *)&address, sizeof(address));
+	saved = errno;
+	identity_resume();
+	if (chdir("/") < 0)
+		fatal("chdir: %s", strerror(errno));
+	errno = saved;
+	return done < 0 ? -1 : scope_keep(&fd);
+}
+
+/* "uuid.attempt" of this slot. */
+static bool
+read_name(const char *text, unsigned slot, struct run_name *run)
+{
+	char uuid[TEXT_UUID];
+	uint64_t attempt;
+
+	if (strlen(text) < TEXT_UUID + 1 || text[TEXT_UUID - 1] != '.')
+		return false;
+	memcpy(uuid, text, TEXT_UUID - 1);
+	uuid[TEXT_UUID - 1] = '\0';
+	if (!text_read_uuid(uuid, run->job) || !text_number(text + TEXT_UUID, MAX_ATTEMPT, &attempt))
+		return false;
+	run->attempt = (uint32_t)attempt;
+	run->slot = slot;
+	return true;
+}
+
+void
+runs_each(const struct runs *runs, unsigned slot, void (*found)(void *context, const struct run_name *run),
+    void *context)
+{
+	int fd = open_as_init(runs, runs->slot_fd, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct run_name run;
+	struct dirent *entry;
+
+	if (!directory) {
+		fatal("runs of slot %u: %s", slot, strerror(errno));
+	}
+	while ((entry = readdir(directory)))
+		if (read_name(entry->d_name, slot, &run))
+			found(context, &run);
+	closedir(directory);
+}
+
+/* Everything in it is a file: only keeper and executor write there. */
+static int
+empty_folder(int folder)
+{
+	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int done = 0;
+
+	if (!directory)
+		return -1;
+	while (done == 0 && (entry = readdir(directory)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			done = unlinkat(folder, entry->d_name, 0);
+	closedir(directory);
+	return done;
+}
+
+int
+runs_prune(const struct runs *runs, const struct run_name *run)
+{
+	scoped_close int folder = runs_open(runs, run);
+	char name[RUN_FOLDER_BYTES];
+	int done, saved;
+
+	run_folder(run, name);
+	if (folder < 0 || identity_assume(&runs->init) < 0)
+		return -1;
+	done = empty_folder(folder);
+	if (done == 0)
+		done = unlinkat(runs->slot_fd, name, AT_REMOVEDIR);
+	saved = errno;
+	identity_resume();
+	errno = saved;
+	return done;
+}

@@ -1,0 +1,48 @@
+#ifndef RUNS_H
+#define RUNS_H
+
+/*
+ * Run folders: runs/<slot>/<uuid>.<attempt>, made and marked under the slot's init uid, by
+ * descriptor.  Names of the files in them: keep.h.
+ */
+#include <stdbool.h>
+
+#include "run.h"
+
+#include "identity.h"
+
+struct runs {
+	int slot_fd;          /* O_PATH of runs/<slot> */
+	struct identity init; /* whose it is */
+};
+
+/* Open runs/<slot>; -1 with errno. */
+int runs_open_slot(int runs_fd, unsigned slot, const struct identity *init, struct runs *runs);
+
+/* A new folder, readable; -1 with errno (EEXIST: this attempt was here before). */
+int runs_make(const struct runs *runs, const struct run_name *run);
+
+/* An existing one, readable; -1 with errno. */
+int runs_open(const struct runs *runs, const struct run_name *run);
+
+/* Make an empty mark; one that is there already is good. */
+int runs_mark(const struct runs *runs, int folder, const char *mark);
+bool runs_has(const struct runs *runs, int folder, const char *name);
+
+/* The result, when there is a whole one of this very run. */
+bool runs_result(const struct runs *runs, int folder, const struct run_name *run, struct run_result *result);
+
+/* Does a living keeper hold the lock? */
+bool runs_is_kept(const struct runs *runs, int folder);
+
+/* Connect to the living keeper; -1 with errno. */
+int runs_connect(const struct runs *runs, int folder);
+
+/* Call with every folder of the slot that is named like a run. */
+void runs_each(const struct runs *runs, unsigned slot, void (*found)(void *context, const struct run_name *run),
+    void *context);
+
+/* Remove a run's folder with its files; -1 with errno. */
+int runs_prune(const struct runs *runs, const struct run_name *run);
+
+#endif

@@ -1,0 +1,197 @@
+/* How an attempt begins. */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "digest.h"
+#include "fields.h"
+#include "log.h"
+#include "plan.h"
+#include "scope.h"
+
+#include "bounds.h"
+#include "box.h"
+#include "executor.h"
+#include "midwife.h"
+#include "start.h"
+#include "tell.h"
+#include "workdir.h"
+
+#define START_MS 20000 /* for midwife and init together; the job's own time begins after */
+
+static int
+make_copies_directory(const struct attempt *attempt, char path[LIMIT_PATH])
+{
+	if (!box_copy(&attempt->executor->boot, attempt->name, "", path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+static bool
+is_same(const struct program *approved, const struct program *found)
+{
+	return approved->kind == found->kind && approved->dev == found->dev && approved->ino == found->ino &&
+	    approved->size == found->size && memcmp(approved->sha256, found->sha256, 32) == 0 &&
+	    strcmp(approved->named, found->named) == 0 && strcmp(approved->target, found->target) == 0;
+}
+
+static int
+check_program(const struct attempt *attempt, const struct resolve_world *world, struct start_findings *findings)
+{
+	const struct executor *executor = attempt->executor;
+	char copies[LIMIT_PATH];
+	struct program_search search = { .world = world, .boot = &executor->boot, .cache = &executor->cache,
+		.copies = copies };
+
+	if (make_copies_directory(attempt, copies) < 0)
+		return -1;
+	if (program_find_named(&search, attempt->plan.program.named, &findings->program) < 0)
+		return -1;
+	if (is_same(&attempt->plan.program, &findings->program.program) &&
+	    is_same(&attempt->plan.interpreter, &findings->program.interpreter))
+		return 0;
+	errno = ESTALE;
+	return -1;
+}
+
+/* In the child. */
+static void
+prepare(struct errand *errand)
+{
+	struct attempt *attempt = errand->source.context;
+	const struct executor *executor = attempt->executor;
+	struct start_findings *findings = errand->shared;
+	char path[LIMIT_PATH];
+	scoped_close int root = -1;
+	struct resolve_world world;
+
+	findings->stage = STAGE_WORKDIR;
+	if (box_root(&executor->boot, attempt->run.slot, (unsigned)attempt->root, path))
+		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	world = (struct resolve_world){ root, attempt->plan.root, executor->jobs[attempt->run.slot], executor->ours };
+	if (root < 0 || workdir_check(&world, &attempt->plan) < 0) {
+		findings->error = errno;
+		return;
+	}
+	findings->stage = STAGE_PROGRAM;
+	if (check_program(attempt, &world, findings) < 0) {
+		findings->error = errno;
+		return;
+	}
+	findings->stage = STAGE_NONE;
+}
+
+static void
+remember(struct cache *cache, const struct program_found *found)
+{
+	cache_put(cache, &found->fresh[0], found->program.sha256);
+	cache_put(cache, &found->fresh[1], found->interpreter.sha256);
+}
+
+/* The child has ended. */
+static void
+on_prepared(struct source *source, uint32_t events)
+{
+	struct attempt *attempt = source->context;
+	const struct start_findings *findings = attempt->errand.shared;
+	struct run_end cancelled = attempt_plain_end(OUTCOME_CANCELLED);
+
+	(void)events;
+	if (!errand_finish(&attempt->executor->loop, &attempt->errand))
+		attempt_refuse(attempt, STAGE_PROGRAM, ETIMEDOUT);
+	else if (findings->stage != STAGE_NONE)
+		attempt_refuse(attempt, findings->stage, findings->error);
+	else if (attempt->stop)
+		attempt_conclude(attempt, &cancelled);
+	else {
+		remember(&attempt->executor->cache, &findings->program);
+		attempt->state = ATTEMPT_INTENT;
+		tell_intent(attempt);
+	}
+}
+
+/* The plan's bytes are the approved ones, decoded and within our bounds; or the errno. */
+static int
+take_plan(struct attempt *attempt, int plan_fd)
+{
+	const struct executor *executor = attempt->executor;
+	uint8_t sha256[DIGEST_BYTES];
+	const void *bytes;
+	size_t length;
+	bool good;
+
+	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
+	if (!bytes)
+		return errno;
+	digest_take(sha256, bytes, length);
+	good = memcmp(sha256, attempt->digest, sizeof(sha256)) == 0 && decode_plan(&attempt->plan, bytes, length);
+	sealed_unmap(bytes, length);
+	if (!good)
+		return EBADMSG;
+	attempt->root = bounds_root(&executor->boot, attempt->plan.root);
+	return bounds_check(&executor->boot, &attempt->plan);
+}
+
+static int
+make_folder(struct attempt *attempt, bool slot_was_free)
+{
+	if (!slot_was_free)
+		return EBUSY;
+	attempt->folder = runs_make(&attempt->executor->runs[attempt->run.slot], &attempt->run);
+	return attempt->folder < 0 ? errno : 0;
+}
+
+void
+start_attempt(struct executor *executor, const struct msg_run_start *order, int plan_fd)
+{
+	bool free = !attempt_slot_is_busy(executor, order->run.slot);
+	struct attempt *attempt = attempt_new(executor, &order->run);
+	int error;
+
+	if (!attempt)
+		fatal("breach by broker: more runs than slots");
+	memcpy(attempt->digest, order->digest, 32);
+	attempt->state = ATTEMPT_PREPARING;
+	error = take_plan(attempt, plan_fd);
+	if (error == 0)
+		error = make_folder(attempt, free);
+	if (error) {
+		attempt_refuse(attempt, STAGE_PLAN, error);
+		return;
+	}
+	if (errand_start(&executor->loop, &attempt->errand, prepare, attempt, on_prepared, LIMIT_ASSESS_MS) < 0)
+		attempt_refuse(attempt, STAGE_KEEPER, errno);
+}
+
+void
+start_permitted(struct attempt *attempt)
+{
+	struct executor *executor = attempt->executor;
+	unsigned slot = attempt->run.slot;
+	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name, .slot = slot,
+		.root = (unsigned)attempt->root, .job = executor->jobs[slot], .init = executor->inits[slot],
+		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi, .layers = executor->layers,
+		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
+	struct midwife_order order = { .cage = &cage, .run_name = attempt->run, .folder = attempt->folder,
+		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
+	struct midwife midwife;
+
+	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
+	memcpy(cage.template, executor->template, sizeof(cage.template));
+	memcpy(order.digest, attempt->digest, 32);
+	if (midwife_start(&order, &midwife) < 0) {
+		attempt_refuse(attempt, STAGE_KEEPER, errno);
+		return;
+	}
+	attempt->state = ATTEMPT_STARTING;
+	attempt->deadline_us = clock_monotonic_us() + START_MS * 1000ull;
+	attempt->keeper_pidfd = midwife.pidfd;
+	attempt_listen(attempt, midwife.channel);
+}

@@ -1,0 +1,21 @@
+#ifndef START_H
+#define START_H
+
+/* From RUN_START to a job's midwife: plan, bounds, directory and program, intent. */
+#include "attempt.h"
+#include "program.h"
+
+/* What the preparing child found; in shared memory. */
+struct start_findings {
+	uint32_t stage; /* STAGE_NONE: all as approved */
+	int32_t error;
+	struct program_found program;
+};
+
+/* A plan came; plan_fd stays the caller's. */
+void start_attempt(struct executor *executor, const struct msg_run_start *order, int plan_fd);
+
+/* The auditor has it on record: bear the job. */
+void start_permitted(struct attempt *attempt);
+
+#endif

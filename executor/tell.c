@@ -1,0 +1,148 @@
+/* Facts for the auditor, news for the broker. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "digest.h"
+#include "facts.h"
+#include "fields.h"
+#include "log.h"
+
+#include "executor.h"
+#include "filter.h"
+#include "tell.h"
+
+/* Send with the fields as a sealed memfd. */
+static void
+send_fields(const struct attempt *attempt, struct message *message, struct fields_writer *writer)
+{
+	int fd = fields_seal(writer, "facts");
+
+	fields_free(writer);
+	if (fd < 0)
+		fatal("facts: %s", strerror(errno));
+	message->descriptors[0] = fd;
+	channel_must_send(&attempt->executor->auditor, message);
+	close(fd);
+}
+
+static uint64_t
+send_fact(const struct attempt *attempt, enum fact fact, struct fields_writer *writer)
+{
+	struct message message = { .type = MSG_FACT_APPEND };
+	uint64_t token = ++attempt->executor->tokens;
+
+	message.body.fact_append = (struct msg_fact_append){ .token = token, .run = attempt->run, .fact = fact };
+	send_fields(attempt, &message, writer);
+	return token;
+}
+
+static void
+put_environment(struct fields_writer *writer, const struct plan *plan)
+{
+	struct digest_state state;
+	uint8_t sha256[DIGEST_BYTES];
+
+	digest_begin(&state);
+	for (size_t i = 0; i < plan->envc; i++)
+		digest_add(&state, plan->envp[i], strlen(plan->envp[i]) + 1);
+	digest_end(&state, sha256);
+	fields_put(writer, FACT_ENV_SHA256, sha256, sizeof(sha256));
+}
+
+void
+tell_intent(const struct attempt *attempt)
+{
+	struct message message = { .type = MSG_INTENT_DECLARE };
+	const struct plan *plan = &attempt->plan;
+	struct fields_writer writer;
+
+	fields_begin(&writer, FACTS_MAGIC);
+	for (size_t i = 0; i < plan->argc; i++)
+		fields_put_text(&writer, FACT_ARG, plan->argv[i]);
+	fields_put_text(&writer, FACT_CWD, plan->cwd);
+	put_environment(&writer, plan);
+	fields_put_u64(&writer, FACT_UID, attempt->executor->jobs[attempt->run.slot].uid);
+	fields_put_text(&writer, FACT_PROGRAM_TARGET, plan->program.target);
+	fields_put_u64(&writer, FACT_PROGRAM_DEV, plan->program.dev);
+	fields_put_u64(&writer, FACT_PROGRAM_INO, plan->program.ino);
+	fields_put(&writer, FACT_PROGRAM_SHA256, plan->program.sha256, 32);
+	fields_put_text(&writer, FACT_PROFILE, plan->profile);
+	message.body.intent_declare.run = attempt->run;
+	memcpy(message.body.intent_declare.digest, attempt->digest, 32);
+	send_fields(attempt, &message, &writer);
+}
+
+void
+tell_started(const struct attempt *attempt, uint64_t started_us, uint64_t layers)
+{
+	struct message message = { .type = MSG_RUN_STARTED };
+	struct fields_writer writer;
+
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put_u64(&writer, FACT_TIME_US, started_us);
+	fields_put_u64(&writer, FACT_LAYERS, layers);
+	fields_put_u64(&writer, FACT_LANDLOCK_ABI, (uint64_t)attempt->executor->landlock_abi);
+	fields_put(&writer, FACT_FILTER_SHA256, filter_digest(), 32);
+	send_fact(attempt, FACT_STARTED, &writer);
+	message.body.run_started = (struct msg_run_started){ attempt->run, started_us, layers };
+	channel_must_send(&attempt->executor->broker, &message);
+}
+
+void
+tell_stop(const struct attempt *attempt)
+{
+	struct fields_writer writer;
+
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put_u64(&writer, FACT_SIGNAL_NUMBER, SIGTERM);
+	send_fact(attempt, FACT_SIGNAL, &writer);
+}
+
+void
+tell_end(struct attempt *attempt)
+{
+	struct fields_writer writer;
+	enum fact fact = FACT_ENDED;
+
+	fields_begin(&writer, FACTS_MAGIC);
+	if (attempt->end.outcome == OUTCOME_REFUSED) {
+		fact = FACT_REFUSED;
+		fields_put_u64(&writer, FACT_STAGE, attempt->end.stage);
+		fields_put_u64(&writer, FACT_ERROR, (uint64_t)attempt->end.error);
+	} else if (attempt->end.outcome == OUTCOME_LOST) {
+		fact = FACT_LOST;
+		fields_put_text(&writer, FACT_DETAIL, attempt->folder < 0 ? "no run folder" : "no keeper and no result");
+	} else
+		fields_put(&writer, FACT_END, &attempt->end, sizeof(attempt->end));
+	attempt->token = send_fact(attempt, fact, &writer);
+}
+
+void
+tell_broker(const struct attempt *attempt)
+{
+	struct message message = { 0 };
+
+	if (attempt->end.outcome == OUTCOME_REFUSED) {
+		message.type = MSG_RUN_REFUSED;
+		message.body.run_refused = (struct msg_run_refused){ attempt->run, attempt->end.stage, attempt->end.error };
+	} else if (attempt->end.outcome == OUTCOME_LOST) {
+		message.type = MSG_RUN_LOST;
+		message.body.run_lost.run = attempt->run;
+	} else {
+		message.type = MSG_RUN_ENDED;
+		message.body.run_ended.run = attempt->run;
+		message.body.run_ended.end = attempt->end;
+	}
+	channel_must_send(&attempt->executor->broker, &message);
+}
+
+void
+tell_lives(const struct attempt *attempt)
+{
+	struct message message = { .type = MSG_RUN_LIVES };
+
+	message.body.run_lives.run = attempt->run;
+	channel_must_send(&attempt->executor->broker, &message);
+}

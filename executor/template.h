@@ -1,0 +1,29 @@
+#ifndef TEMPLATE_H
+#define TEMPLATE_H
+
+/*
+ * The prepared root of every cage: a small read-only tmpfs with the host's system trees, a
+ * chosen /etc, five devices and the empty directories that each job gets its own mounts on.
+ * Made once; every job's mount namespace is a copy that already has it.
+ */
+#include "boot.h"
+
+#include "identity.h"
+
+/* Names in the covered proc directory of the template: what masks parts of /proc. */
+#define TEMPLATE_MASK_FILE "proc/file"
+#define TEMPLATE_MASK_DIRECTORY "proc/directory"
+
+/* A file that everybody may read and that no Landlock rule of a job covers (fence.c). */
+#define TEMPLATE_PROBE "run/fence"
+
+/* Make it.  job, init: of each slot.  Ends the process on failure: no cage can be built then. */
+void template_make(const struct boot *boot, const struct identity *jobs, const struct identity *inits);
+
+/* System trees of this host that are directories, not links: "/usr", and "/bin" ... where they were not merged.  NULL-ended. */
+const char *const *template_trees(void);
+
+/* Does this canonical path lie in a tree that every cage shows read-only? */
+bool template_shows(const char *path);
+
+#endif
