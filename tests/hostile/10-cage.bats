@@ -36,7 +36,7 @@ teardown() { hostile_host_end; }
 
 @test "the host's listeners are reached from the host by the same program" {
 	hostile_host
-	run timeout 60 "$WS/proj/probe" run "${LISTENERS[@]}" --path "$WS/agent-safe-policy.json"
+	run timeout 60 "$WS/proj/probe" reach "${LISTENERS[@]}" --path "$WS/agent-safe-policy.json"
 	for attempt in 'connect to an abstract socket of the host' "connect to the host's loopback" \
 	    'find shared memory of the host' 'find a message queue of the host' 'open what belongs to the daemons'; do
 		grep -F "$attempt: WORKED" <<<"$output"

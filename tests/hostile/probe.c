@@ -3,7 +3,10 @@
  *
  *   probe run [--path P]... [--abstract NAME] [--tcp PORT] [--shm KEY] [--queue NAME]
  *       one line per attempt: "NN name: what came", and UNEXPECTED where it is not in the list.
- *       Exit status: how many were unexpected.
+ *       Exit status: how many were unexpected.  Only in a cage: on a host some would do harm, so
+ *       root is refused, and whoever is not a child of pid 1.
+ *   probe reach [the same options]
+ *       on the host: only what goes to the listeners and paths of the options.
  *   probe control
  *       the same attempts where they must work (root, on a machine that may be tried on; each in a
  *       child of its own, what it changes is in namespaces of its own).  Exit status: how many
@@ -111,6 +114,17 @@ try_all(struct attempts attempts)
 	return unexpected;
 }
 
+/* Only the attempts on what the options name: these are harmless anywhere. */
+static int
+reach_all(struct attempts attempts)
+{
+	for (size_t i = 0; i < attempts.count; i++)
+		if (attempts.list[i].control == control_listeners)
+			printf("%02d %s: %s\n", attempts.list[i].number, attempts.list[i].name,
+			    say(run_apart(&attempts.list[i], NULL)));
+	return 0;
+}
+
 static int
 control_all(struct attempts attempts)
 {
@@ -181,6 +195,27 @@ take_option(const char *name, const char *value)
 	return true;
 }
 
+static bool
+is_in_cage(void)
+{
+	return geteuid() != 0 && getppid() == 1;
+}
+
+static int
+run(int argc, char **argv)
+{
+	int (*each)(struct attempts attempts) = strcmp(argv[1], "run") == 0 ? try_all : reach_all;
+
+	for (int i = 2; i < argc; i += 2)
+		if (i + 1 == argc || !take_option(argv[i], argv[i + 1]))
+			return 101;
+	if (each == try_all && !is_in_cage()) {
+		fprintf(stderr, "probe: this is no cage\n");
+		return 101;
+	}
+	return for_all(each);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -188,14 +223,10 @@ main(int argc, char **argv)
 
 	if (argc >= 2 && strcmp(argv[1], "control") == 0)
 		return control();
-	if (argc >= 2 && strcmp(argv[1], "run") == 0) {
-		for (int i = 2; i < argc; i += 2)
-			if (i + 1 == argc || !take_option(argv[i], argv[i + 1]))
-				return 101;
-		return for_all(try_all);
-	}
+	if (argc >= 2 && (strcmp(argv[1], "run") == 0 || strcmp(argv[1], "reach") == 0))
+		return run(argc, argv);
 	status = errand_run(argc - 1, argv + 1);
 	if (status < 0)
-		fprintf(stderr, "probe: run, control, or an errand of errand.c\n");
+		fprintf(stderr, "probe: run, reach, control, or an errand of errand.c\n");
 	return status < 0 ? 101 : status;
 }
