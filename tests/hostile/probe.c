@@ -38,10 +38,27 @@ probe_told(long result)
 	return result < 0 ? errno : WORKED;
 }
 
+/* What a cage answers most often says least. */
+static int
+weight(int result)
+{
+	switch (result) {
+	case WORKED:
+		return 3;
+	case HELD:
+	case ENOENT:
+		return 0;
+	case EACCES:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
 int
 probe_worse(int one, int other)
 {
-	return one == WORKED || other == WORKED ? WORKED : other;
+	return weight(one) > weight(other) ? one : other;
 }
 
 static const char *

@@ -61,7 +61,7 @@ int probe_told(long result);
 /* Works when it can be opened like this. */
 int probe_open(const char *path, int flags);
 
-/* The first answer that is not `good`, or `good`: several tries of one kind. */
+/* Of several tries of one kind the one that says most: WORKED, else an unusual errno. */
 int probe_worse(int one, int other);
 
 /* --- controls (control.c) --- */
