@@ -1,5 +1,5 @@
 /* How a job ends, and how a keeper ends it: the real keeper between stand-ins.
- * links: tests/support/keeper_rig.c tests/support/keeper_init.c shared/channel.c shared/messages.c shared/log.c shared/fields.c shared/text.c shared/run.c */
+ * links: tests/support/keeper_rig.c tests/support/keeper_init.c tests/support/keeper_skip.c shared/channel.c shared/messages.c shared/log.c shared/fields.c shared/text.c shared/run.c */
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -340,17 +340,6 @@ a_frozen_cgroup_is_emptied_too(void **state)
 	rig.cgroup[0] = '\0';
 }
 
-static int
-start(void **state)
-{
-	(void)state;
-	if (geteuid() != 0) {
-		print_message("# skip: needs root\n");
-		return -1;
-	}
-	return 0;
-}
-
 int
 main(void)
 {
@@ -372,5 +361,5 @@ main(void)
 		TEST(a_frozen_cgroup_is_emptied_too),
 	};
 
-	return cmocka_run_group_tests(tests, start, NULL);
+	return geteuid() != 0 ? rig_skip_all() : cmocka_run_group_tests(tests, NULL, NULL);
 }

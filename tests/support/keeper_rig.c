@@ -129,11 +129,13 @@ midwife(struct rig *rig, const struct rig_job *job, int executor_fd, int tell_fd
 	pid_t init;
 
 	current = NULL;
-	setgroups(0, NULL);
+	need(setgroups(0, NULL), "setgroups");
 	need(pipe2(out, O_CLOEXEC), "pipe");
 	need(pipe2(err, O_CLOEXEC), "pipe");
 	need(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), "socketpair");
-	fchown(out[1], RIG_INIT_UID, RIG_INIT_UID);
+	need(fchown(out[1], RIG_INIT_UID, RIG_INIT_UID), "fchown");
+	if (job->pipe_bytes)
+		need(fcntl(out[0], F_SETPIPE_SZ, job->pipe_bytes), "pipe size");
 	need(unshare(CLONE_NEWPID), "pid namespace");
 	init = need(fork(), "fork");
 	if (init == 0) {

@@ -29,6 +29,7 @@ struct rig_job {
 	uint64_t keep_bytes;           /* 0: 1 MiB */
 	uint64_t output_bytes;
 	bool with_cgroup;
+	int pipe_bytes;                /* of the output's pipe; 0: as the kernel makes it */
 	const char *orders;            /* these bytes instead of orders */
 	const char *tmpfs;             /* mount options: the run folder is a tmpfs */
 	void (*prepare)(int folder_fd);
@@ -43,6 +44,9 @@ struct rig {
 	char cgroup[128];        /* empty: none */
 	bool mounted;
 };
+
+/* For main() without root: one test that is skipped and says why. */
+int rig_skip_all(void);
 
 void rig_start(struct rig *rig, const struct rig_job *job);
 

@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# A program in the cage that does what it can: see probe.h and errand.c beside this file.
+
+load ../support/workspace
+load ../support/hostile
+
+setup_file() {
+	is_root || return 0
+	hostile_make
+	workspace_start
+	export WS_TOP WS WS_STATE WS_BIN WS_UID WS_OPERATOR
+}
+
+teardown_file() { workspace_clean; }
+
+setup() { need_root; }
+
+teardown() { hostile_host_end; }
+
+@test "each attack works where it must work, or it proves nothing in the cage" {
+	run timeout 60 "$WS/proj/probe" control
+	grep 'PROVES NOTHING' <<<"$output" || true
+	[ "$status" = 0 ]
+}
+
+@test "no attack works in the cage, and each is refused the way it should be" {
+	hostile_host
+	hostile_run --timeout 100 -- run "${LISTENERS[@]}" --path "$WS_STATE" --path "$WS_STATE/audit/log" \
+	    --path "$(agent_safe status | jq -er .propose_socket)" --path "$(agent_safe status | jq -er .control_socket)" \
+	    --path "$WS/agent-safe-policy.json" --path /var/lib/agent-safe --path /run/agent-safe
+	jq -r .result.stdout "$JOB" >"$BATS_TEST_TMPDIR/attempts"
+	grep UNEXPECTED "$BATS_TEST_TMPDIR/attempts" || true
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/attempts")" -gt 100 ]
+	jq -e '.status == "succeeded" and .result.returncode == 0 and .result.truncated == false' "$JOB"
+}
+
+@test "the host's listeners are reached from the host by the same program" {
+	hostile_host
+	run timeout 60 "$WS/proj/probe" reach "${LISTENERS[@]}" --path "$WS/agent-safe-policy.json"
+	for attempt in 'connect to an abstract socket of the host' "connect to the host's loopback" \
+	    'find shared memory of the host' 'find a message queue of the host' 'open what belongs to the daemons'; do
+		grep -F "$attempt: WORKED" <<<"$output"
+	done
+}
+
+@test "no file with a set-id bit and no device is left in the workspace" {
+	hostile_run -- run --path "$WS/agent-safe-policy.json"
+	[ -z "$(find "$WS/proj" -perm /6000 -o -type b -o -type c)" ]
+	[ -z "$(find "$WS/proj" ! -uid "$WS_UID")" ]
+}
+
+@test "a daemon that hides in another session is dead when the job has ended" {
+	local mark="mark-$RANDOM-$RANDOM"
+	hostile_run -- daemon "$mark"
+	jq -e '.status == "succeeded"' "$JOB"
+	[ -z "$(processes_with "$mark")" ]
+}
+
+@test "a process that holds the output does not hold the end" {
+	local mark="mark-$RANDOM-$RANDOM" before=$SECONDS
+	hostile_run -- hold "$mark"
+	jq -e '.status == "succeeded"' "$JOB"
+	[ $((SECONDS - before)) -lt 15 ]
+	[ -z "$(processes_with "$mark")" ]
+}
+
+@test "kill -9 -1 reaches nothing but the job's own processes" {
+	local before after
+	before=$(workspace_pids)
+	hostile_run -- kill-all
+	jq -e '.status == "succeeded" and .result.stdout == "alone\n"' "$JOB"
+	after=$(workspace_pids)
+	[ "$before" = "$after" ]
+}
+
+@test "a job that stops itself is ended at its timeout" {
+	hostile_run --timeout 2 -- stop
+	jq -e '.status == "failed" and .error_class == "timeout"' "$JOB"
+}
+
+@test "exit codes and signals are told as they are" {
+	local code
+	for code in 0 1 2 77 126 127 128 137 255; do
+		hostile_run -- exit $code
+		[ "$(jq .result.returncode "$JOB")" = $code ]
+	done
+	for code in 1 2 6 9 11 13 15; do
+		hostile_run -- signal $code
+		jq -e --argjson number $code '.error_class == "signal" and .result.signal == $number' "$JOB"
+	done
+}
+
+@test "output without end is counted whole and kept in part" {
+	hostile_run --timeout 100 -- flood 200
+	jq -e '.status == "succeeded" and .result.truncated and .result.stdout_bytes == 209715200' "$JOB"
+	[ "$(jq -r .result.stdout "$JOB" | wc -c)" -lt 1000000 ]
+}
+
+@test "escapes in output reach no reader as they are" {
+	local id esc=$'\033'
+	hostile_run -- paint
+	id=$(jq -er .id "$JOB")
+	refute grep -q "$esc" "$JOB"
+	agent_safe -o table show "$id" >"$BATS_TEST_TMPDIR/shown"
+	refute grep -q "$esc" "$BATS_TEST_TMPDIR/shown"
+	refute grep -q $'\xe2\x80\xae' "$BATS_TEST_TMPDIR/shown"
+}
+
+@test "names that are hard to print or to remove hurt nobody" {
+	hostile_run -- litter
+	jq -e '.status == "succeeded"' "$JOB"
+	agent_safe list >/dev/null
+	hostile_run -- exit 0
+	jq -e '.status == "succeeded"' "$JOB"
+}
+
+@test "nothing on the host runs what a job planted in a repository" {
+	local marker="$WS_TOP/planted" id
+	hostile_run -- hooks "$marker"
+	jq -e '.status == "succeeded"' "$JOB"
+	id=$(jq -er .id "$JOB")
+	agent_safe show "$id" >/dev/null
+	(cd "$WS/proj" && agent_safe list >/dev/null && agent_safe status >/dev/null)
+	hostile_run -- exit 0
+	[ ! -e "$marker" ]
+}

@@ -1,0 +1,64 @@
+# A workspace with the probe in it, and jobs that run it.  After workspace.bash.
+#
+#   hostile_make                    workspace_make, and WS/proj/probe with a policy that lets it run
+#   hostile_run [OPTION...] -- ARG...   propose, approve and run `./probe ARG...`; the job is in $JOB,
+#                                       whatever became of it; fails only when it could not be run at all
+#   hostile_host                    listeners on this host; their options for `probe run` in $LISTENERS
+#   hostile_host_end
+#   processes_with MARK             pids of processes that have MARK among their arguments
+
+hostile_make() {
+	workspace_make
+	# Not into the build folder: that may be closed to other uids.  Static: it needs nothing of the cage.
+	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -static -o "$WS/proj/probe" "$ROOT"/tests/hostile/*.c
+	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe"
+	workspace_policy <<-END
+	{
+	  "version": 2,
+	  "allowed_working_roots": ["proj"],
+	  "rules": [ { "program": "$WS/proj/probe" } ],
+	  "limits": { "timeout_seconds": 120, "grace_seconds": 1, "processes": 200, "open_files": 1024,
+	      "tmp_bytes": 67108864 }
+	}
+	END
+}
+
+hostile_run() {
+	local options=() id
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	JOB=$BATS_TEST_TMPDIR/job.json
+	id=$(propose "${options[@]}" -- "$WS/proj/probe" "$@")
+	agent_safe approve "$id" --by tester >/dev/null
+	# 1 is a job that did not succeed: that is for the test to judge.
+	agent_safe run "$id" --execute >"$JOB" || [ $? = 1 ]
+}
+
+hostile_host() {
+	"$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
+	HOST_PID=$!
+	for _ in $(seq 50); do
+		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
+		sleep 0.1
+	done
+	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
+}
+
+hostile_host_end() {
+	[ -n "${HOST_PID:-}" ] || return 0
+	kill "$HOST_PID" 2>/dev/null || true
+	wait "$HOST_PID" 2>/dev/null || true
+	HOST_PID=
+}
+
+processes_with() {
+	local file
+	for file in /proc/[0-9]*/cmdline; do
+		if tr '\0' '\n' <"$file" 2>/dev/null | grep -qxF -- "$1"; then
+			basename "$(dirname "$file")"
+		fi
+	done
+}
