@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,9 +75,9 @@ enter_parent(int parent_fd, const char *path, const char *name, const struct fol
 	if (fd < 0 && errno == ENOENT)
 		return folders_make(parent_fd, path, name, own);
 	if (fd < 0 || fstat(fd, &st) < 0)
-		refuse_start("invalid_input", "%s: folder %s: %s", path, name, strerror(errno));
+		refuse_start("invalid_input", "%s/%s: %s", path, name, strerror(errno));
 	if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
-		refuse_start("invalid_input", "%s: everybody can write its folder %s (mode %04o)", path, name,
+		refuse_start("invalid_input", "everybody can write the folder %s/%s (mode %04o)", path, name,
 		    st.st_mode & 07777);
 	return fd;
 }
@@ -88,16 +89,18 @@ folders_make_path(const char *path, const struct folder_wish *last)
 	const struct folder_wish own = {
 		.owner = { uid, getegid() }, .mode = uid == 0 ? 0755 : 0700,
 	};
-	char rest[LIMIT_PATH], *at = rest, *name;
+	char rest[LIMIT_PATH], parent[LIMIT_PATH] = "", *at = rest, *name;
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || !text_copy(rest, sizeof(rest), path + 1) || rest[0] == '\0')
 		refuse_start("invalid_input", "%s cannot be the state's folder", path);
 	while ((name = strsep(&at, "/"))) {
-		int next = at ? enter_parent(fd, path, name, &own) : folders_make(fd, path, name, last);
+		int next = at ? enter_parent(fd, parent, name, &own) : folders_make(fd, parent, name, last);
 
 		close(fd);
 		fd = next;
+		/* As long as it is so far, this is the beginning of path. */
+		text_format(parent, sizeof(parent), "%.*s", (int)(name - rest + 1 + (ptrdiff_t)strlen(name)), path);
 	}
 	return fd;
 }
