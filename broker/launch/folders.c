@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +18,12 @@
 static void
 dress(int fd, const char *path, const char *name, const struct folder_wish *wish)
 {
-	if (fchown(fd, wish->owner.uid, wish->owner.gid) < 0 || fchmod(fd, wish->mode) < 0)
+	bool done = fchown(fd, wish->owner.uid, wish->owner.gid) == 0 && fchmod(fd, wish->mode) == 0;
+
+	if (!done && errno == EINVAL)
+		refuse_start("cage_unavailable", "uid %u does not exist in this container's id map: start as an"
+		    " ordinary user of the container", wish->owner.uid);
+	if (!done)
 		refuse_start("internal_error", "%s/%s: %s", path, name, strerror(errno));
 }
 
@@ -90,6 +94,7 @@ folders_make_path(const char *path, const struct folder_wish *last)
 		.owner = { uid, getegid() }, .mode = uid == 0 ? 0755 : 0700,
 	};
 	char rest[LIMIT_PATH], parent[LIMIT_PATH] = "", *at = rest, *name;
+	size_t length;
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || !text_copy(rest, sizeof(rest), path + 1) || rest[0] == '\0')
@@ -99,8 +104,8 @@ folders_make_path(const char *path, const struct folder_wish *last)
 
 		close(fd);
 		fd = next;
-		/* As long as it is so far, this is the beginning of path. */
-		text_format(parent, sizeof(parent), "%.*s", (int)(name - rest + 1 + (ptrdiff_t)strlen(name)), path);
+		length = strlen(parent);
+		text_format(parent + length, sizeof(parent) - length, "/%s", name);
 	}
 	return fd;
 }

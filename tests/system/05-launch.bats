@@ -385,6 +385,32 @@ refused() {
 	[ "$(grep -c '^executor boot root' "$LT_STATE/trio.log")" = 1 ]
 }
 
+@test "a root whose filesystem cannot be mounted with another owner is left out" {
+	launch_policy "root 2 /sys/kernel" "root 0 $LT_WS/proj"
+	run launch
+	[ "$status" = 0 ]
+	[[ $output == *"/sys/kernel is left out: its filesystem"* ]]
+	facts_complete
+	[ "$(grep -c '^executor boot root' "$LT_STATE/trio.log")" = 1 ]
+}
+
+@test "others use root's trio, and cannot start it" {
+	as_other() {
+		inside setpriv --reuid 70002 --regid 70002 --clear-groups env -i HOME="$LT" \
+		    timeout 60 "$LT_BIN/agent-safe-launch" --workspace "$LT_WS"
+	}
+	launch
+	facts_complete
+	as_other
+	[ "$(trio_pids | wc -l)" = 3 ]
+	launch_stop
+	run as_other
+	echo "$output"
+	[ "$status" = 2 ]
+	[[ ${lines[-1]} == "not_permitted: root has to start"* ]]
+	no_trio
+}
+
 @test "without a policy, or with a broken one, the trio starts with no roots" {
 	launch_policy broken
 	run launch
