@@ -19,7 +19,10 @@ struct seal_rule {
 	uint64_t mask, value;    /* (argument & mask) == value for the action; else the next rule of this number */
 };
 
-/* Load it, last of all confinements (needs no_new_privs); ends the process when the filter is not in force afterwards. */
+/*
+ * Load it, last of all confinements (needs no_new_privs); ends the process when the
+ * filter is not in force afterwards.
+ */
 void seal_apply(const struct seal_rule *rules, size_t count);
 
 #endif

@@ -50,7 +50,7 @@ make_folder(const char *path, mode_t mode)
 		become_fail(path);
 }
 
-/* An empty box: everybody may pass, only root makes entries; own/ is the executor's. */
+/* An empty box: everybody may pass, only root makes entries; in own/ the executor does. */
 static void
 make_box(const struct launch *launch)
 {
@@ -61,7 +61,7 @@ make_box(const struct launch *launch)
 		become_fail("mount the box");
 	if (!text_format(path, sizeof(path), "%s/own", box))
 		become_fail("box");
-	make_folder(path, 0700);
+	make_folder(path, 0711);
 	if (chown(path, launch->executor.uid, launch->executor.gid) < 0)
 		become_fail("box/own");
 	if (!text_format(path, sizeof(path), "%s/idm", box))

@@ -18,7 +18,12 @@
 static void
 dress(int fd, const char *path, const char *name, const struct folder_wish *wish)
 {
-	if (fchown(fd, wish->owner.uid, wish->owner.gid) < 0 || fchmod(fd, wish->mode) < 0)
+	bool done = fchown(fd, wish->owner.uid, wish->owner.gid) == 0 && fchmod(fd, wish->mode) == 0;
+
+	if (!done && errno == EINVAL)
+		refuse_start("cage_unavailable", "uid %u does not exist in this container's id map: start as an"
+		    " ordinary user of the container", wish->owner.uid);
+	if (!done)
 		refuse_start("internal_error", "%s/%s: %s", path, name, strerror(errno));
 }
 
@@ -74,9 +79,9 @@ enter_parent(int parent_fd, const char *path, const char *name, const struct fol
 	if (fd < 0 && errno == ENOENT)
 		return folders_make(parent_fd, path, name, own);
 	if (fd < 0 || fstat(fd, &st) < 0)
-		refuse_start("invalid_input", "%s: folder %s: %s", path, name, strerror(errno));
+		refuse_start("invalid_input", "%s/%s: %s", path, name, strerror(errno));
 	if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
-		refuse_start("invalid_input", "%s: everybody can write its folder %s (mode %04o)", path, name,
+		refuse_start("invalid_input", "everybody can write the folder %s/%s (mode %04o)", path, name,
 		    st.st_mode & 07777);
 	return fd;
 }
@@ -88,16 +93,19 @@ folders_make_path(const char *path, const struct folder_wish *last)
 	const struct folder_wish own = {
 		.owner = { uid, getegid() }, .mode = uid == 0 ? 0755 : 0700,
 	};
-	char rest[LIMIT_PATH], *at = rest, *name;
+	char rest[LIMIT_PATH], parent[LIMIT_PATH] = "", *at = rest, *name;
+	size_t length;
 	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0 || !text_copy(rest, sizeof(rest), path + 1) || rest[0] == '\0')
 		refuse_start("invalid_input", "%s cannot be the state's folder", path);
 	while ((name = strsep(&at, "/"))) {
-		int next = at ? enter_parent(fd, path, name, &own) : folders_make(fd, path, name, last);
+		int next = at ? enter_parent(fd, parent, name, &own) : folders_make(fd, parent, name, last);
 
 		close(fd);
 		fd = next;
+		length = strlen(parent);
+		text_format(parent + length, sizeof(parent) - length, "/%s", name);
 	}
 	return fd;
 }

@@ -31,6 +31,7 @@ struct launch {
 	int lock_fd, state_fd;
 	int broker_state_fd, audit_log_fd, audit_key_fd, runs_fd;
 	int policy_fd;          /* /dev/null when there is no policy */
+	uid_t policy_owner;     /* of its file */
 	int root_fds[LIMIT_ROOTS]; /* O_PATH, of boot.roots */
 	int jobs_fd;            /* jobs/ of the cgroup; /dev/null when there is none */
 	int propose_fd, control_fd;

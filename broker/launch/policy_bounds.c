@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fields.h"
+#include "bounds.h"
 #include "launch.h"
 #include "log.h"
 #include "once.h"
@@ -23,7 +23,7 @@
 
 /* The system's policy is root's alone: whoever can write it decides what runs. */
 static void
-check_owner(const struct launch *launch, const struct stat *st)
+check_file(const struct launch *launch, const struct stat *st)
 {
 	const char *path = launch->place.policy;
 
@@ -44,7 +44,8 @@ open_policy(struct launch *launch)
 
 	launch->policy_fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (launch->policy_fd >= 0 && fstat(launch->policy_fd, &st) == 0) {
-		check_owner(launch, &st);
+		check_file(launch, &st);
+		launch->policy_owner = st.st_uid;
 		return true;
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
@@ -54,59 +55,6 @@ open_policy(struct launch *launch)
 	if (launch->policy_fd < 0)
 		refuse_start("internal_error", "/dev/null: %s", strerror(errno));
 	return false;
-}
-
-/* Lists: paths and flags must come in equal number. */
-struct counts {
-	unsigned paths, flags, digests, slots, floors;
-};
-
-static bool
-read_field(const struct field *field, struct boot *boot, struct counts *counts)
-{
-	uint64_t value;
-
-	switch (field->tag) {
-	case BOUNDS_POLICY_SHA256:
-		return counts->digests++ == 0 &&
-		    field_copy(field, boot->policy_sha256, sizeof(boot->policy_sha256));
-	case BOUNDS_SLOTS:
-		if (counts->slots++ > 0 || !field_u64(field, &value) || value < 1 || value > LIMIT_SLOTS)
-			return false;
-		boot->slot_count = (unsigned)value;
-		return true;
-	case BOUNDS_PROFILE_FLOOR:
-		return counts->floors++ == 0 && field_text(field, boot->profile_floor, LIMIT_PROFILE);
-	case BOUNDS_ROOT_PATH:
-		return counts->paths < LIMIT_ROOTS &&
-		    field_text(field, boot->roots[counts->paths++].path, LIMIT_PATH);
-	case BOUNDS_ROOT_FLAGS:
-		return counts->flags < LIMIT_ROOTS &&
-		    field_u64(field, &boot->roots[counts->flags].flags) &&
-		    boot->roots[counts->flags++].flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
-	default:
-		return false;
-	}
-}
-
-static bool
-decode(const char *bytes, size_t length, struct boot *boot)
-{
-	struct counts counts = { 0 };
-	struct fields_reader reader;
-	struct field field;
-
-	if (!fields_open(&reader, BOUNDS_MAGIC, bytes, length))
-		return false;
-	while (fields_next(&reader, &field))
-		if (!read_field(&field, boot, &counts))
-			return false;
-	for (unsigned i = 0; i < counts.paths; i++)
-		if (boot->roots[i].path[0] != '/')
-			return false;
-	boot->root_count = counts.paths;
-	return fields_complete(&reader) && counts.paths == counts.flags && counts.digests == 1 &&
-	    counts.slots == 1 && counts.floors == 1;
 }
 
 /* Nothing can run: no roots, and the strictest words for the rest. */
@@ -149,7 +97,7 @@ ask_broker(struct launch *launch)
 	if (!WIFEXITED(once.status) || WEXITSTATUS(once.status) != 0)
 		refuse_start("internal_error", "the broker cannot read the policy (wait status %d): %s",
 		    once.status, once.error);
-	if (!decode(once.out, once.out_length, &launch->boot))
+	if (!bounds_decode(once.out, once.out_length, &launch->boot))
 		refuse_start("internal_error", "the broker's bounds are not in their form");
 }
 

@@ -16,7 +16,7 @@
 #include "scope.h"
 
 #define DEADLINE_MS 20000
-#define TAIL_BYTES 4096
+#define TAIL_BYTES 65536
 
 static const char *const names[3] = { "auditor", "executor", "broker" };
 
@@ -41,7 +41,7 @@ find_reason(char *text)
 static _Noreturn void
 refuse_with_reason(const struct launch *launch, const char *code, const char *what)
 {
-	char text[TAIL_BYTES] = "";
+	static char text[TAIL_BYTES];
 	scoped_close int fd = launch->daemon_stderr == STDERR_FILENO ? -1 :
 	    openat(launch->state_fd, "trio.log", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, launch->log_start);
@@ -77,12 +77,12 @@ ready_wait(const struct launch *launch, const pid_t pids[3])
 	ready = poll(polls, 4, DEADLINE_MS);
 	if (ready == 0)
 		refuse_with_reason(launch, "internal_error", "the broker does not answer");
-	if (polls[0].revents & POLLIN && recv(fd, &byte, 1, MSG_PEEK) == 1)
-		return;
-	/* One ends because another did: who was first says its log. */
+	/* One ends because another did: who was first says the log. */
 	for (int i = 0; i < 3; i++)
 		if (polls[1 + i].revents)
 			refuse_with_reason(launch, i == 1 ? "cage_unavailable" : "internal_error",
 			    names[i]);
+	if (polls[0].revents & POLLIN && recv(fd, &byte, 1, MSG_PEEK) == 1)
+		return;
 	refuse_with_reason(launch, "internal_error", "the broker closed its socket");
 }

@@ -56,6 +56,11 @@ root_serves(const struct launch *launch, struct boot_root *root, int fd)
 		    " \"root_owned\": true, or change its owner", root->path);
 		return false;
 	}
+	if (launch->root && launch->policy_owner != 0 && launch->policy_owner != root->uid) {
+		log_warn("root %s is left out: the policy belongs to uid %u, which cannot give away what"
+		    " belongs to uid %u", root->path, launch->policy_owner, root->uid);
+		return false;
+	}
 	if (launch->root && box_try_root(launch, root, fd) < 0) {
 		log_warn("root %s is left out: its filesystem cannot be mounted with another owner: %s",
 		    root->path, strerror(errno));

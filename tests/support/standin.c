@@ -212,12 +212,16 @@ try_box(void)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/idm/0/0", boot.box_dir);
-	tell("box-root-owner %s %u %u", outcome(stat(path, &st)), st.st_uid, st.st_gid);
+	fd = stat(path, &st);
+	tell("box-root-owner %s %u %u", outcome(fd), st.st_uid, st.st_gid);
 	setfsgid(boot.slots[0].job);
 	setfsuid(boot.slots[0].job);
 	snprintf(path, sizeof(path), "%s/idm/0/0/made-by-job", boot.box_dir);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	tell("box-create %s", outcome(fd));
+	snprintf(path, sizeof(path), "%s/idm/0/1/made-by-job", boot.box_dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	tell("box-create-read-only %s", outcome(fd));
 	setfsuid(boot.executor_uid);
 	setfsgid(boot.executor_uid);
 	snprintf(path, sizeof(path), "%s/own/x", boot.box_dir);
@@ -230,8 +234,8 @@ try_box(void)
 static void
 try_runs(void)
 {
-	struct stat st = { 0 };
-	int slot_fd = openat(EXECUTOR_RUNS_FD, "0", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	int fd, slot_fd = openat(EXECUTOR_RUNS_FD, "0", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	setfsgid(boot.slots[0].init);
 	setfsuid(boot.slots[0].init);
@@ -239,7 +243,8 @@ try_runs(void)
 	tell("runs-make %s", outcome(mkdirat(slot_fd, "run", 0750)));
 	setfsuid(boot.executor_uid);
 	setfsgid(boot.executor_uid);
-	tell("runs-look %s %o", outcome(fstatat(EXECUTOR_RUNS_FD, "0", &st, 0)), st.st_mode & 07777);
+	fd = fstatat(EXECUTOR_RUNS_FD, "0/run", &st, 0);
+	tell("runs-look %s", outcome(fd));
 }
 
 static void
@@ -299,6 +304,8 @@ serve_clients(void)
 {
 	char line[4096];
 
+	usleep(200000); /* as the real one: first the other two must be up */
+	signal(SIGPIPE, SIG_IGN);
 	for (;;) {
 		int client = accept4(BROKER_CONTROL_FD, NULL, NULL, SOCK_CLOEXEC);
 		ssize_t got;

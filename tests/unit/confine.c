@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -118,12 +119,28 @@ confine_with_empty_bounding_set(void *argument)
 }
 
 static void
+need_a_user_namespace(void *argument)
+{
+	(void)argument;
+	become_nobody();
+	must(unshare(CLONE_NEWUSER) == 0);
+}
+
+/* Some hosts give ordinary users none. */
+static bool
+users_have_namespaces(void)
+{
+	return child_finished(child_run(need_a_user_namespace, NULL));
+}
+
+static void
 privileges_are_gone(void **state)
 {
 	uint64_t keep = 0;
 
 	(void)state;
-	assert_true(child_finished(child_run(confine_as_user, &keep)));
+	if (users_have_namespaces())
+		assert_true(child_finished(child_run(confine_as_user, &keep)));
 	if (geteuid() != 0)
 		skip();
 	assert_true(child_finished(child_run(confine_as_root, &keep)));
@@ -136,7 +153,8 @@ only_the_kept_capabilities_stay(void **state)
 	uint64_t keep = EXECUTOR_KEEPS;
 
 	(void)state;
-	assert_true(child_finished(child_run(confine_as_user, &keep)));
+	if (users_have_namespaces())
+		assert_true(child_finished(child_run(confine_as_user, &keep)));
 	if (geteuid() != 0)
 		skip();
 	assert_true(child_finished(child_run(confine_as_root, &keep)));

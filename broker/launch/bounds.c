@@ -1,0 +1,56 @@
+/* The bounds that the broker's binary reads from the policy. */
+#include "bounds.h"
+#include "fields.h"
+
+/* Lists: paths and flags must come in equal number. */
+struct counts {
+	unsigned paths, flags, digests, slots, floors;
+};
+
+static bool
+read_field(const struct field *field, struct boot *boot, struct counts *counts)
+{
+	uint64_t value;
+
+	switch (field->tag) {
+	case BOUNDS_POLICY_SHA256:
+		return counts->digests++ == 0 &&
+		    field_copy(field, boot->policy_sha256, sizeof(boot->policy_sha256));
+	case BOUNDS_SLOTS:
+		if (counts->slots++ > 0 || !field_u64(field, &value) || value < 1 || value > LIMIT_SLOTS)
+			return false;
+		boot->slot_count = (unsigned)value;
+		return true;
+	case BOUNDS_PROFILE_FLOOR:
+		return counts->floors++ == 0 && field_text(field, boot->profile_floor, LIMIT_PROFILE);
+	case BOUNDS_ROOT_PATH:
+		return counts->paths < LIMIT_ROOTS &&
+		    field_text(field, boot->roots[counts->paths++].path, LIMIT_PATH);
+	case BOUNDS_ROOT_FLAGS:
+		return counts->flags < LIMIT_ROOTS &&
+		    field_u64(field, &boot->roots[counts->flags].flags) &&
+		    boot->roots[counts->flags++].flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+	default:
+		return false;
+	}
+}
+
+bool
+bounds_decode(const void *bytes, size_t length, struct boot *boot)
+{
+	struct counts counts = { 0 };
+	struct fields_reader reader;
+	struct field field;
+
+	if (!fields_open(&reader, BOUNDS_MAGIC, bytes, length))
+		return false;
+	while (fields_next(&reader, &field))
+		if (!read_field(&field, boot, &counts))
+			return false;
+	for (unsigned i = 0; i < counts.paths; i++)
+		if (boot->roots[i].path[0] != '/')
+			return false;
+	boot->root_count = counts.paths;
+	return fields_complete(&reader) && counts.paths == counts.flags && counts.digests == 1 &&
+	    counts.slots == 1 && counts.floors == 1;
+}

@@ -1,0 +1,26 @@
+/* Any bytes as bounds: what is accepted keeps every limit that launch relies on.
+ * links: broker/launch/bounds.c shared/fields.c */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bounds.h"
+#include "fuzz.h"
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
+{
+	static struct boot boot;
+
+	memset(&boot, 0, sizeof(boot));
+	if (!bounds_decode(bytes, length, &boot))
+		return 0;
+	if (boot.slot_count < 1 || boot.slot_count > LIMIT_SLOTS || boot.root_count > LIMIT_ROOTS)
+		abort();
+	if (!memchr(boot.profile_floor, 0, LIMIT_PROFILE))
+		abort();
+	for (unsigned i = 0; i < boot.root_count; i++)
+		if (boot.roots[i].path[0] != '/' || !memchr(boot.roots[i].path, 0, LIMIT_PATH) ||
+		    boot.roots[i].flags > (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY))
+			abort();
+	return 0;
+}
