@@ -14,6 +14,17 @@
 #include "text.h"
 
 bool
+start_standard(void)
+{
+	static const int how[] = { O_RDONLY, O_RDONLY, O_WRONLY };
+
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how[fd]) != fd)
+			return false;
+	return true;
+}
+
+bool
 start_program(const char *name, char *path, size_t size)
 {
 	char self[LIMIT_PATH];
@@ -146,11 +157,17 @@ start_trio(const struct place_wish *wish, struct talk_fault *fault)
 		return false;
 	}
 	launch_words(words, program, wish);
-	if (pipe2(pipes, O_CLOEXEC) < 0 || (child = start_child(words, -1, -1, pipes[1])) < 0) {
+	if (pipe2(pipes, O_CLOEXEC) < 0) {
+		talk_fault_set(fault, "internal_error", "pipe: %s", strerror(errno));
+		return false;
+	}
+	child = start_child(words, -1, -1, pipes[1]);
+	close(pipes[1]);
+	if (child < 0) {
+		close(pipes[0]);
 		talk_fault_set(fault, "internal_error", "cannot start agent-safe-launch: %s", strerror(errno));
 		return false;
 	}
-	close(pipes[1]);
 	read_tail(pipes[0], said, sizeof(said));
 	close(pipes[0]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)

@@ -15,6 +15,13 @@
 bool start_program(const char *name, char *path, size_t size);
 
 /*
+ * First thing in a program that talks on its standard descriptors: a closed 0, 1 or 2 must not
+ * become the number of a socket.  1 is then opened for reading, so that writing to a standard
+ * output that was never there fails.  false when that cannot be.
+ */
+bool start_standard(void);
+
+/*
  * fork and exec argv[0] with default signals; input and output become 0 and 1 (-1: /dev/null),
  * standard error too when error >= 0.  The pid, or -1 with errno.
  */

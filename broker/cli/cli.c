@@ -2,7 +2,6 @@
 #include <sys/prctl.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,24 +10,11 @@
 
 #include "json.h"
 #include "log.h"
+#include "start.h"
 #include "text.h"
 
 #include "cli.h"
 #include "fault.h"
-
-/*
- * A closed 0, 1 or 2 must not become the number of a socket.  1 is opened for reading, so that
- * writing to a standard output that was never there is noticed.
- */
-static void
-fill_standard(void)
-{
-	static const int how[] = { O_RDONLY, O_RDONLY, O_WRONLY };
-
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", how[fd]) != fd)
-			_exit(EXIT_UNREACHABLE);
-}
 
 /*
  * This program reads files and starts others for its user, so it keeps its user's rights; it
@@ -39,7 +25,8 @@ cli_begin(void)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	fill_standard();
+	if (!start_standard())
+		_exit(EXIT_UNREACHABLE);
 	log_open("agent-safe");
 	setlocale(LC_CTYPE, "");
 	sigaction(SIGPIPE, &ignore, NULL);
