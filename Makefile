@@ -36,7 +36,7 @@ relay_ROW    = executor/relay  agent-safe-relay
 auditor_ROW  = auditor         agent-safe-auditor      -lsodium
 verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
 # Pure files of the auditor that its verifier shares.
-verify_EXTRA = $(wildcard auditor/record.c auditor/chain.c)
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c walk.c segments.c dispatch.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
 BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
@@ -70,9 +70,11 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 
 -include $(shell find $(BUILD)/obj $(BUILD)/san -name '*.d' 2>/dev/null)
 
-# The table above for those who check it: folder, binary, libraries.
+# The table above for those who check it: folder, binary, libraries; what the verifier borrows.
 rows:
 	@$(foreach p,$(BUILT),echo '$($p_ROW)';)
+borrowed:
+	@echo '$(verify_EXTRA)'
 
 # --- what people call ----------------------------------------------------------
 help:
@@ -122,5 +124,5 @@ clean:
 
 include tests/tests.mk
 
-.PHONY: all rows help deps demo install uninstall clean FORCE
+.PHONY: all rows borrowed help deps demo install uninstall clean FORCE
 .DEFAULT_GOAL := all

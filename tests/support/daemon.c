@@ -214,13 +214,13 @@ become(const struct daemon_kind *kind, const int channels[DAEMON_CHANNELS], int 
 	char *argv[] = { (char *)(uintptr_t)kind->binary, NULL }, *envp[] = { NULL };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(words, STDERR_FILENO);
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0))
 		err(1, "become uid %u", uid);
 	if (kind->self == PROCESS_KEEPER)
 		place_keeper(&places, channels);
 	else
 		place_daemon(kind, &places, channels);
-	dup2(words, STDERR_FILENO);
 	for (int i = 0; i < places.count; i++)
 		if (dup2(places.fds[i], 3 + i) < 0)
 			err(1, "dup2");
@@ -343,12 +343,24 @@ daemon_end(struct daemon *daemon)
 	close(daemon->words_fd);
 }
 
+static const char *
+last_line(char *words)
+{
+	size_t length = strlen(words);
+	char *line;
+
+	if (length > 0 && words[length - 1] == '\n')
+		words[length - 1] = '\0';
+	line = strrchr(words, '\n');
+	return line ? line + 1 : words;
+}
+
 const char *
 daemon_obstacle(const struct daemon_kind *kind)
 {
 	static struct daemon daemon;
 	static char text[512];
-	char *line;
+	const char *words;
 
 	if (!copy_program(kind->binary)) {
 		snprintf(text, sizeof(text), "%s is not built", kind->binary);
@@ -360,10 +372,8 @@ daemon_obstacle(const struct daemon_kind *kind)
 		return NULL;
 	}
 	daemon_end(&daemon);
-	/* The last line says why. */
-	if (strlen(daemon.words) > 0)
-		daemon.words[strlen(daemon.words) - 1] = '\0';
-	line = strrchr(daemon.words, '\n');
-	snprintf(text, sizeof(text), "%s ends at once here: %.300s", kind->binary, line ? line + 1 : daemon.words);
+	words = last_line(daemon.words);
+	snprintf(text, sizeof(text), "%s ends at once here, wait status 0x%x: %.300s", kind->binary,
+	    (unsigned)daemon.status, words);
 	return text;
 }
