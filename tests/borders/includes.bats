@@ -59,17 +59,13 @@ foreign() {
 	nothing "${wrong%$'\n'}"
 }
 
-@test "no other library's header occurs at all" {
-	local known
-	# Everything else in <> must come from the C library or the kernel.
-	known=$(all_files | xargs grep -hoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]+>' | sed 's/.*<//;s/>//' | sort -u |
-	    grep -vE '(^|/)(sqlite3|cJSON|sodium|seccomp)\.h$|^sys/capability\.h$' |
-	    while read -r h; do
-		owner=$(dpkg -S "*/include/$h" "*/include/*-linux-gnu/$h" 2>/dev/null | cut -d: -f1 | sort -u)
-		case " $owner " in
-		*libc6-dev* | *linux-libc-dev* | '  ') ;;
-		*) [[ -e /usr/lib/gcc/ && $(find /usr/lib/gcc -path "*/include/$h" | head -1) ]] || echo "$h: $owner" ;;
-		esac
-	    done)
-	nothing "$known"
+@test "every other header in <> is the C library's, the kernel's or the compiler's" {
+	command -v dpkg >/dev/null || skip "who owns a header is asked of dpkg, which is not here"
+	local header paths=
+	for header in $(all_files | xargs grep -hoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]+>' | sed 's/.*<//; s/>//' | sort -u); do
+		[[ $header =~ ^(sqlite3|sodium|seccomp|(cjson/)?cJSON|sys/capability)\.h$ ]] && continue
+		paths+=" $(ls "/usr/include/$header" /usr/include/*-linux-gnu/"$header" /usr/lib/gcc/*/*/include/"$header" 2>/dev/null | head -1)"
+	done
+	# shellcheck disable=SC2086
+	nothing "$(dpkg -S $paths | grep -vE '^(libc6-dev|linux-libc-dev|libgcc-[0-9]+-dev)(:|,)')"
 }
