@@ -70,9 +70,11 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 
 -include $(shell find $(BUILD)/obj $(BUILD)/san -name '*.d' 2>/dev/null)
 
-# The table above for those who check it: folder, binary, libraries.
+# The table above for those who check it: folder, binary, libraries; what the verifier borrows.
 rows:
 	@$(foreach p,$(BUILT),echo '$($p_ROW)';)
+borrowed:
+	@echo '$(verify_EXTRA)'
 
 # --- what people call ----------------------------------------------------------
 help:
@@ -122,5 +124,5 @@ clean:
 
 include tests/tests.mk
 
-.PHONY: all rows help deps demo install uninstall clean FORCE
+.PHONY: all rows borrowed help deps demo install uninstall clean FORCE
 .DEFAULT_GOAL := all

@@ -29,6 +29,8 @@ static const struct daemon_kind kinds[] = {
 static const char *const reasons[] = { "unknown type", "wrong sender or receiver", "wrong size",
 	"wrong number of descriptors", "truncated", "ancillary data" };
 
+#define COMPLAINTS_MOST 10
+
 static struct daemon daemon_now;
 static int failures, packets, sealed = -1;
 
@@ -57,7 +59,8 @@ send_one(const struct daemon_kind *kind, int channel, uint32_t type, size_t size
 static void
 complain(const struct daemon_kind *kind, int channel, uint32_t type, const char *what, const char *wrong)
 {
-	failures++;
+	if (++failures > COMPLAINTS_MOST)
+		return;
 	print_message("# %s: %s %s from %s: %s\n", kind->binary, row_name(type), what,
 	    process_name(kind->peers[channel]), wrong);
 	for (char *line = strtok(daemon_now.words, "\n"); line; line = strtok(NULL, "\n"))

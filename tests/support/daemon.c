@@ -134,7 +134,7 @@ write_orders(pid_t init)
 	return fd;
 }
 
-/* A pipe's read end; the write end stays open in the stand-in for init and ends with it. */
+/* A pipe's read end; the keeper closes the write end with all that is not its own. */
 static int
 open_output(void)
 {
@@ -154,7 +154,7 @@ start_init(void)
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close_range(ASIDE, ~0u, 0);
+	close_range(3, ~0u, 0);
 	pause();
 	_exit(0);
 }
@@ -206,6 +206,14 @@ place_daemon(const struct daemon_kind *kind, struct places *places, const int ch
 	put(places, open_file("lock"));
 }
 
+/* A keeper's midwife has emptied the bounding set; as an ordinary user nobody can, and the keeper refuses. */
+static void
+empty_bounding_set(void)
+{
+	for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
+		prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+}
+
 /* The new process: nothing of ours but the places, another uid, then the program. */
 static _Noreturn void
 become(const struct daemon_kind *kind, const int channels[DAEMON_CHANNELS], int words)
@@ -214,13 +222,15 @@ become(const struct daemon_kind *kind, const int channels[DAEMON_CHANNELS], int 
 	char *argv[] = { (char *)(uintptr_t)kind->binary, NULL }, *envp[] = { NULL };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dup2(words, STDERR_FILENO);
+	if (kind->self == PROCESS_KEEPER)
+		empty_bounding_set();
 	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0))
 		err(1, "become uid %u", uid);
 	if (kind->self == PROCESS_KEEPER)
 		place_keeper(&places, channels);
 	else
 		place_daemon(kind, &places, channels);
-	dup2(words, STDERR_FILENO);
 	for (int i = 0; i < places.count; i++)
 		if (dup2(places.fds[i], 3 + i) < 0)
 			err(1, "dup2");
@@ -343,12 +353,24 @@ daemon_end(struct daemon *daemon)
 	close(daemon->words_fd);
 }
 
+static const char *
+last_line(char *words)
+{
+	size_t length = strlen(words);
+	char *line;
+
+	if (length > 0 && words[length - 1] == '\n')
+		words[length - 1] = '\0';
+	line = strrchr(words, '\n');
+	return line ? line + 1 : words;
+}
+
 const char *
 daemon_obstacle(const struct daemon_kind *kind)
 {
 	static struct daemon daemon;
 	static char text[512];
-	char *line;
+	const char *words;
 
 	if (!copy_program(kind->binary)) {
 		snprintf(text, sizeof(text), "%s is not built", kind->binary);
@@ -360,10 +382,8 @@ daemon_obstacle(const struct daemon_kind *kind)
 		return NULL;
 	}
 	daemon_end(&daemon);
-	/* The last line says why. */
-	if (strlen(daemon.words) > 0)
-		daemon.words[strlen(daemon.words) - 1] = '\0';
-	line = strrchr(daemon.words, '\n');
-	snprintf(text, sizeof(text), "%s ends at once here: %.300s", kind->binary, line ? line + 1 : daemon.words);
+	words = last_line(daemon.words);
+	snprintf(text, sizeof(text), "%s ends at once here, wait status 0x%x: %.300s", kind->binary,
+	    (unsigned)daemon.status, words);
 	return text;
 }
