@@ -38,14 +38,15 @@ make_address(const char *path, struct sockaddr_un *address, int *folder_fd)
 	    *folder_fd, slash);
 }
 
-/* The credentials are those of whoever called listen(): launch, under the user's uid. */
+/* The credentials are those of whoever called listen(): launch, under the user's uid or root's. */
 static bool
 answers_for_us(int fd)
 {
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
+	    (peer.uid == geteuid() || peer.uid == 0);
 }
 
 int
