@@ -1,0 +1,263 @@
+/* links: auditor/auditor.c auditor/on_broker.c auditor/on_executor.c auditor/pen.c auditor/recover.c auditor/recent.c auditor/compose.c auditor/json_text.c auditor/segments.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/walk.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/verify/verify.c shared/boot.c shared/channel.c shared/fields.c shared/loop.c shared/messages.c shared/process.c shared/run.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
+/* libs: -lsodium */
+/*
+ * The n-th call that touches the disk, for every n: the auditor dies before it, dies after it, or the
+ * call fails (EIO, ENOSPC, a short write first).  What was acknowledged is there at the next start,
+ * an intent that was permitted is sealed, and every log verifies.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <sys/syscall.h>
+
+#include <errno.h>
+
+#include "auditor_rig.h"
+
+enum fault { DIE_BEFORE = 1, DIE_AFTER, FAIL_EIO, FAIL_ENOSPC, SHORT_THEN_FAIL };
+
+static enum fault fault; /* armed in the child by inheritance; 0: none */
+static unsigned countdown;
+static struct rig rig;
+
+/* True when this call is the one. */
+static bool
+is_hit(void)
+{
+	return fault && countdown > 0 && --countdown == 0;
+}
+
+static long
+strike(bool hit, long (*call)(const long *), const long *arguments, bool is_write)
+{
+	long result;
+
+	if (!hit)
+		return call(arguments);
+	if (fault == DIE_BEFORE)
+		_exit(90);
+	if (fault == FAIL_EIO || fault == FAIL_ENOSPC) {
+		errno = fault == FAIL_EIO ? EIO : ENOSPC;
+		return -1;
+	}
+	if (fault == SHORT_THEN_FAIL && is_write && arguments[2] > 1) {
+		const long half[] = { arguments[0], arguments[1], arguments[2] / 2, arguments[3] };
+
+		countdown = 1; /* and the next one fails */
+		fault = FAIL_ENOSPC;
+		return call(half);
+	}
+	result = call(arguments);
+	if (fault == DIE_AFTER)
+		_exit(91);
+	return result;
+}
+
+static long
+call_write(const long *a)
+{
+	return syscall(SYS_write, a[0], a[1], a[2]);
+}
+
+static long
+call_pwrite(const long *a)
+{
+	return syscall(SYS_pwrite64, a[0], a[1], a[2], a[3]);
+}
+
+static long
+call_fdatasync(const long *a)
+{
+	return syscall(SYS_fdatasync, a[0]);
+}
+
+static long
+call_fsync(const long *a)
+{
+	return syscall(SYS_fsync, a[0]);
+}
+
+static long
+call_linkat(const long *a)
+{
+	return syscall(SYS_linkat, a[0], a[1], a[2], a[3], a[4]);
+}
+
+/* In place of the C library's, for the auditor in this program.  Standard error and memfds do not count. */
+static bool
+is_disk(int fd)
+{
+	struct stat st;
+
+	return fd > STDERR_FILENO && fstat(fd, &st) == 0 && fcntl(fd, F_GET_SEALS) < 0;
+}
+
+ssize_t
+write(int fd, const void *bytes, size_t length)
+{
+	return strike(is_disk(fd) && is_hit(), call_write, (const long[]){ fd, (long)bytes, (long)length, 0 }, true);
+}
+
+ssize_t
+pwrite(int fd, const void *bytes, size_t length, off_t at)
+{
+	return strike(is_hit(), call_pwrite, (const long[]){ fd, (long)bytes, (long)length, at }, true);
+}
+
+int
+fdatasync(int fd)
+{
+	return (int)strike(is_hit(), call_fdatasync, (const long[]){ fd }, false);
+}
+
+int
+fsync(int fd)
+{
+	return (int)strike(is_hit(), call_fsync, (const long[]){ fd }, false);
+}
+
+int
+linkat(int from, const char *path, int to, const char *name, int flags)
+{
+	return (int)strike(is_hit(), call_linkat, (const long[]){ from, (long)path, to, (long)name, flags }, false);
+}
+
+/* A life of one run; how far it came before the auditor died. */
+struct progress {
+	bool permitted, ended, complete;
+};
+
+static struct progress
+live(void)
+{
+	struct progress progress = { 0 };
+
+	if (rig_greet(&rig, false).type != MSG_BROKER_WELCOME || rig_greet_executor(&rig).type != MSG_EXECUTOR_WELCOME ||
+	    rig_record(&rig, "job.proposed", "{}").type != MSG_RECORD_SYNCED ||
+	    rig_dispatch(&rig, 1, 1).type != MSG_RECORD_SYNCED)
+		return progress;
+	progress.permitted = rig_intent(&rig, 1, 1, 1).type == MSG_INTENT_PERMITTED;
+	progress.ended = progress.permitted && rig_fact(&rig, 1, 1, FACT_ENDED).type == MSG_FACT_RECORDED;
+	progress.complete = progress.ended && rig_record(&rig, "job.finished", "{}").type == MSG_RECORD_SYNCED;
+	return progress;
+}
+
+/* A fresh start without faults: everything that was told durable is. */
+static void
+check_after(const struct progress *progress)
+{
+	struct message welcome;
+	enum verdict verdict;
+	uint64_t next;
+
+	fault = 0;
+	rig_start(&rig);
+	welcome = rig_greet(&rig, false);
+	assert_int_equal(welcome.type, MSG_BROKER_WELCOME);
+	next = welcome.body.broker_welcome.last_sn + 1;
+	assert_true(!rig.has_acked || next > rig.acked.sn);
+	rig.next_sn = next;
+	assert_int_equal(rig_greet_executor(&rig).type, MSG_EXECUTOR_WELCOME);
+	if (progress->permitted)
+		assert_int_equal(rig_intent(&rig, 1, 1, 1).type, MSG_INTENT_REFUSED); /* it is on record: once */
+	assert_int_equal(rig_record(&rig, "job.queued", "{}").type, MSG_RECORD_SYNCED);
+	assert_int_equal(rig_stop(&rig), 0);
+	verdict = rig_verify(&rig);
+	if (verdict != VERDICT_OK)
+		fail_msg("%s: %s", log_verdict.word, log_verdict.reason);
+	if (progress->ended)
+		assert_int_equal(dispatch_running(&log_verdict.dispatch), 0);
+}
+
+/* False when n is beyond the last call. */
+static bool
+strike_at(enum fault which, unsigned n)
+{
+	struct progress progress;
+	int status;
+
+	rig_make(&rig);
+	rig_open(&rig);
+	fault = which;
+	countdown = n;
+	rig_start(&rig);
+	rig.next_sn = 0;
+	fault = 0; /* the test's own calls are not meant */
+	progress = live();
+	/* the outbox may hold one more than was acknowledged */
+	if (!progress.complete)
+		rig.next_sn++;
+	status = rig_stop(&rig);
+	check_after(&progress);
+	rig_remove(&rig);
+	return status != 0;
+}
+
+static void
+every_call(enum fault which)
+{
+	unsigned n = 1;
+
+	while (strike_at(which, n))
+		n++;
+	assert_true(n > 20);
+	print_message("%u calls\n", n - 1);
+}
+
+static void
+it_may_die_before_any_call(void **state)
+{
+	(void)state;
+	every_call(DIE_BEFORE);
+}
+
+static void
+it_may_die_after_any_call(void **state)
+{
+	(void)state;
+	every_call(DIE_AFTER);
+}
+
+static void
+any_call_may_fail_with_eio(void **state)
+{
+	(void)state;
+	every_call(FAIL_EIO);
+}
+
+static void
+any_call_may_fail_with_enospc(void **state)
+{
+	(void)state;
+	every_call(FAIL_ENOSPC);
+}
+
+static void
+any_write_may_be_short_before_it_fails(void **state)
+{
+	unsigned hits = 0;
+
+	(void)state;
+	for (unsigned n = 1; n < 60; n++)
+		hits += strike_at(SHORT_THEN_FAIL, n);
+	assert_true(hits > 10);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_may_die_before_any_call),
+		cmocka_unit_test(it_may_die_after_any_call),
+		cmocka_unit_test(any_call_may_fail_with_eio),
+		cmocka_unit_test(any_call_may_fail_with_enospc),
+		cmocka_unit_test(any_write_may_be_short_before_it_fails),
+	};
+
+	digest_open();
+	unsetenv("AUDITOR_BINARY"); /* the faults are in this program */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
