@@ -85,7 +85,8 @@ on_control(struct source *source, uint32_t events)
 }
 
 static void
-watch(struct broker *broker, struct source *source, int fd, void (*ready)(struct source *, uint32_t))
+watch(struct broker *broker, struct source *source, int fd,
+    void (*ready)(struct source *, uint32_t))
 {
 	*source = (struct source){ .fd = fd, .ready = ready, .context = broker };
 	if (loop_add(&broker->loop, source, EPOLLIN) < 0)

@@ -26,12 +26,13 @@ watch(struct client *client)
 {
 	uint32_t wanted = 0;
 
-	/* Nobody reads on while a request is in work or an answer is on its way: that bounds memory. */
+	/* Nothing is read while a request is in work or an answer on its way: that bounds memory. */
 	if (client->out)
 		wanted = EPOLLOUT;
 	else if (!client->ended && !client->operation)
 		wanted = EPOLLIN;
-	if (wanted != client->watched && loop_change(&client->broker->loop, &client->source, wanted) < 0)
+	if (wanted != client->watched &&
+	    loop_change(&client->broker->loop, &client->source, wanted) < 0)
 		client->broken = true;
 	client->watched = wanted;
 }
@@ -40,7 +41,8 @@ watch(struct client *client)
 static void
 take_descriptors(struct client *client, struct msghdr *packet)
 {
-	for (struct cmsghdr *header = CMSG_FIRSTHDR(packet); header; header = CMSG_NXTHDR(packet, header)) {
+	for (struct cmsghdr *header = CMSG_FIRSTHDR(packet); header;
+	     header = CMSG_NXTHDR(packet, header)) {
 		size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		int fd;
 
@@ -122,7 +124,8 @@ send_once(struct client *client)
 		struct cmsghdr header;
 		char space[CMSG_SPACE(DESCRIPTORS_OUT * sizeof(int))];
 	} control;
-	struct iovec part = { client->out + client->out_sent, client->out_length - client->out_sent };
+	struct iovec part = { client->out + client->out_sent,
+		client->out_length - client->out_sent };
 	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
 	size_t bytes = client->out_descriptor_count * sizeof(int);
 
@@ -171,7 +174,8 @@ on_client(struct source *source, uint32_t events)
 }
 
 void
-client_send(struct client *client, char *line, size_t length, int *descriptors, size_t descriptor_count)
+client_send(struct client *client, char *line, size_t length, int *descriptors,
+    size_t descriptor_count)
 {
 	line[length] = '\n'; /* over the NUL */
 	client->out = line;
@@ -339,8 +343,14 @@ add_client(struct broker *broker, int fd, bool control, const struct ucred *peer
 {
 	struct client *client = bytes_make(sizeof(*client));
 
-	*client = (struct client){ .next = broker->clients, .broker = broker, .control = control,
-	    .uid = peer->uid, .gid = peer->gid, .pid = peer->pid, .descriptor = -1, .watched = EPOLLIN };
+	*client = (struct client){ .next = broker->clients,
+		.broker = broker,
+		.control = control,
+		.uid = peer->uid,
+		.gid = peer->gid,
+		.pid = peer->pid,
+		.descriptor = -1,
+		.watched = EPOLLIN };
 	client->source = (struct source){ .fd = fd, .ready = on_client, .context = client };
 	if (loop_add(&broker->loop, &client->source, EPOLLIN) < 0) {
 		log_errno("client");
@@ -378,7 +388,8 @@ client_accept(struct broker *broker, int listener, bool control)
 
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
 		size = sizeof(peer);
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || size != sizeof(peer)) {
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
+		    size != sizeof(peer)) {
 			log_errno("client: credentials");
 			close(fd);
 			continue;
