@@ -13,6 +13,7 @@
 #include "assess.h"
 #include "broker.h"
 #include "dispatch.h"
+#include "door.h"
 #include "rules.h"
 #include "weigh.h"
 
@@ -74,14 +75,14 @@ static void
 on_propose(struct source *source, uint32_t events)
 {
 	(void)events;
-	client_accept(source->context, source->fd, false);
+	door_accept(source->context, source->fd, false);
 }
 
 static void
 on_control(struct source *source, uint32_t events)
 {
 	(void)events;
-	client_accept(source->context, source->fd, true);
+	door_accept(source->context, source->fd, true);
 }
 
 static void

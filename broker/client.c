@@ -15,8 +15,6 @@
 #include "broker.h"
 
 #define READ_AT_ONCE 65536
-#define PROPOSERS_MOST (LIMIT_CLIENTS - 16) /* so that control.sock is never full of them */
-#define PROPOSERS_OF_UID (LIMIT_CLIENTS / 2)
 #define DESCRIPTORS_IN 2 /* one more than a line may bring: what is too much must be seen */
 #define DESCRIPTORS_OUT 253 /* SCM_MAX_FD of Linux */
 #define GROUPS_MOST 65536 /* NGROUPS_MAX of Linux */
@@ -320,26 +318,8 @@ client_close_all(struct broker *broker)
 		close_client(broker->clients);
 }
 
-/* Why this connection cannot be taken, or NULL. */
-static const char *
-crowded(const struct broker *broker, bool control, uid_t uid)
-{
-	unsigned all = 0, proposers = 0, same = 0;
-
-	for (const struct client *at = broker->clients; at; at = at->next) {
-		all++;
-		proposers += !at->control;
-		same += !at->control && at->uid == uid;
-	}
-	if (all >= LIMIT_CLIENTS || (!control && proposers >= PROPOSERS_MOST))
-		return "too many connections";
-	if (!control && same >= PROPOSERS_OF_UID)
-		return "too many connections of this user";
-	return NULL;
-}
-
-static void
-add_client(struct broker *broker, int fd, bool control, const struct ucred *peer)
+void
+client_add(struct broker *broker, int fd, bool control, const struct ucred *peer)
 {
 	struct client *client = bytes_make(sizeof(*client));
 
@@ -359,49 +339,6 @@ add_client(struct broker *broker, int fd, bool control, const struct ucred *peer
 		return;
 	}
 	broker->clients = client;
-}
-
-/* One line, if it fits into the empty socket, and goodbye. */
-static void
-turn_away(int fd, const char *why)
-{
-	struct rpc_fault fault = { RPC_OURS, "busy", "" };
-	size_t length;
-	char *line;
-
-	text_copy(fault.text, sizeof(fault.text), why);
-	line = rpc_error(NULL, &fault, NULL, &length);
-	line[length] = '\n';
-	if (send(fd, line, length + 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_errno("client: goodbye");
-	free(line);
-	close(fd);
-}
-
-void
-client_accept(struct broker *broker, int listener, bool control)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	const char *why;
-	int fd;
-
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-		size = sizeof(peer);
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
-		    size != sizeof(peer)) {
-			log_errno("client: credentials");
-			close(fd);
-			continue;
-		}
-		why = crowded(broker, control, peer.uid);
-		if (why)
-			turn_away(fd, why);
-		else
-			add_client(broker, fd, control, &peer);
-	}
-	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-		log_errno("client: accept");
 }
 
 bool
