@@ -114,9 +114,11 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 		text_format(reason, size, "no policy is loaded: %s", broker->rules.error);
 	else if (!methods_root_of(broker, job->cwd)) {
 		assessment->decision.verdict = VERDICT_WORKDIR;
-		text_copy(reason, size, "the working directory is outside every root of the policy");
+		text_copy(reason, size,
+		    "the working directory is outside every root of the policy");
 	} else if (assessment->status == ASSESS_WORKDIR)
-		text_copy(reason, size, "the working directory is not (or no longer) the one that was proposed");
+		text_copy(reason, size,
+		    "the working directory is not (or no longer) the one that was proposed");
 }
 
 static void
@@ -125,9 +127,13 @@ decide(struct operation *operation, const struct job *job)
 	struct assessment *assessment = operation->assessment;
 	scoped_free const char **argv = list_of(&job->argv, 0);
 	scoped_free const char **environment = list_of(&job->environment, 0);
-	struct policy_request request = { .argv = argv, .argc = jobs_list_count(&job->argv), .cwd = job->cwd,
-	    .timeout_seconds = (uint64_t)job->timeout_seconds, .program_known = assessment->program_known,
-	    .environment = environment, .environment_count = jobs_list_count(&job->environment) };
+	struct policy_request request = { .argv = argv,
+		.argc = jobs_list_count(&job->argv),
+		.cwd = job->cwd,
+		.timeout_seconds = (uint64_t)job->timeout_seconds,
+		.program_known = assessment->program_known,
+		.environment = environment,
+		.environment_count = jobs_list_count(&job->environment) };
 
 	if (assessment->program_known) {
 		text_copy(request.program.named, LIMIT_PATH, assessment->answer.program.named);
@@ -158,7 +164,8 @@ make_environment(const struct policy *policy, const struct job *job, const char 
 
 	for (size_t i = 0; i < policy_fixed_count(policy); i++)
 		environment[count++] = policy_fixed_at(policy, i);
-	for (const char *at = jobs_list_next(&job->environment, NULL); at; at = jobs_list_next(&job->environment, at))
+	for (const char *at = jobs_list_next(&job->environment, NULL); at;
+	     at = jobs_list_next(&job->environment, at))
 		if (!is_fixed(policy, at))
 			environment[count++] = at;
 	return count;
@@ -174,13 +181,25 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 	size_t argc = jobs_list_count(&job->argv);
 	scoped_free const char **argv = list_of(&job->argv, 0);
 	scoped_free size_t *lengths = bytes_make(argc * sizeof(*lengths));
-	scoped_free const char **environment = list_of(&job->environment, policy_fixed_count(policy));
-	struct plan_source source = { .policy_sha256 = policy_digest(policy), .profile = assessment->decision.profile,
-	    .root = root->path, .cwd = job->cwd, .cwd_dev = (uint64_t)job->cwd_dev, .cwd_ino = (uint64_t)job->cwd_ino,
-	    .cwd_birth_ns = (uint64_t)job->cwd_birth_ns, .cwd_handle = job->cwd_handle.at,
-	    .cwd_handle_length = job->cwd_handle.length, .argv = argv, .arg_lengths = lengths, .argc = argc,
-	    .environment = environment, .answer = raw, .answer_length = raw_length,
-	    .timeout_ms = (uint64_t)job->timeout_seconds * 1000, .limits = &assessment->decision.limits };
+	scoped_free const char **environment =
+	    list_of(&job->environment, policy_fixed_count(policy));
+	struct plan_source source = { .policy_sha256 = policy_digest(policy),
+		.profile = assessment->decision.profile,
+		.root = root->path,
+		.cwd = job->cwd,
+		.cwd_dev = (uint64_t)job->cwd_dev,
+		.cwd_ino = (uint64_t)job->cwd_ino,
+		.cwd_birth_ns = (uint64_t)job->cwd_birth_ns,
+		.cwd_handle = job->cwd_handle.at,
+		.cwd_handle_length = job->cwd_handle.length,
+		.argv = argv,
+		.arg_lengths = lengths,
+		.argc = argc,
+		.environment = environment,
+		.answer = raw,
+		.answer_length = raw_length,
+		.timeout_ms = (uint64_t)job->timeout_seconds * 1000,
+		.limits = &assessment->decision.limits };
 
 	for (size_t i = 0; i < argc; i++)
 		lengths[i] = strlen(argv[i]);
@@ -234,7 +253,8 @@ start(struct operation *operation)
 }
 
 void
-assess_begin(struct operation *operation, const struct job *job, void (*resume)(struct operation *operation))
+assess_begin(struct operation *operation, const struct job *job,
+    void (*resume)(struct operation *operation))
 {
 	memcpy(operation->job, job->id.at, sizeof(operation->job));
 	operation_await(operation, WAIT_WOKEN, resume);
@@ -272,7 +292,8 @@ assess_answered(struct broker *broker, const struct msg_program_assessed *answer
 {
 	struct operation *operation = operation_of_question(broker, answer->question);
 
-	if (broker->questions_out == 0 || answer->question == 0 || answer->question > broker->last_question)
+	if (broker->questions_out == 0 || answer->question == 0 ||
+	    answer->question > broker->last_question)
 		fatal("breach by executor: PROGRAM_ASSESSED was not asked for");
 	broker->questions_out--;
 	if (!operation) /* its client has left */

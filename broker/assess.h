@@ -41,7 +41,8 @@ struct assessment {
  * Assess a job as it is stored or will be stored; nothing is changed.  The operation goes on in
  * resume() with operation->assessment.
  */
-void assess_begin(struct operation *operation, const struct job *job, void (*resume)(struct operation *operation));
+void assess_begin(struct operation *operation, const struct job *job,
+    void (*resume)(struct operation *operation));
 void assess_free(struct assessment *assessment);
 
 /* The executor's answer; takes the descriptor. */
@@ -58,7 +59,7 @@ const char *assess_verdict(const struct assessment *assessment);
  * An assessment as a new object (assess_json.c).  Beside the job itself the command is left out:
  * both together would not fit a line.
  */
-struct json *assess_json(struct broker *broker, const struct job *job, const struct assessment *assessment,
-    bool with_command);
+struct json *assess_json(struct broker *broker, const struct job *job,
+    const struct assessment *assessment, bool with_command);
 
 #endif

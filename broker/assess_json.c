@@ -101,8 +101,10 @@ add_environment(struct json *object, const struct job *job, const struct assessm
 static bool
 is_ready(const struct job *job, const struct assessment *assessment)
 {
-	return assess_allows(assessment) && job_is_waiting(job->status) && job->approval == APPROVAL_APPROVED &&
-	    job->available_us <= (int64_t)clock_realtime_us() && job->approved_sha256.length == DIGEST_BYTES &&
+	return assess_allows(assessment) && job_is_waiting(job->status) &&
+	    job->approval == APPROVAL_APPROVED &&
+	    job->available_us <= (int64_t)clock_realtime_us() &&
+	    job->approved_sha256.length == DIGEST_BYTES &&
 	    memcmp(job->approved_sha256.at, assessment->digest, DIGEST_BYTES) == 0;
 }
 
@@ -124,7 +126,8 @@ add_plan(struct json *object, const struct job *job, const struct assessment *as
 }
 
 struct json *
-assess_json(struct broker *broker, const struct job *job, const struct assessment *assessment, bool with_command)
+assess_json(struct broker *broker, const struct job *job, const struct assessment *assessment,
+    bool with_command)
 {
 	struct json *object = json_object();
 	char uuid[TEXT_UUID], digest[72];

@@ -40,7 +40,8 @@ attempts_change(struct store *store, const struct attempt *attempt)
 	store_put_integer(query, attempt->job);
 	store_put_integer(query, attempt->number);
 	if (store_run(query) != 1)
-		fatal("store: no attempt %lld of job %lld", (long long)attempt->number, (long long)attempt->job);
+		fatal("store: no attempt %lld of job %lld", (long long)attempt->number,
+		    (long long)attempt->job);
 }
 
 static void

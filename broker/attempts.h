@@ -1,7 +1,7 @@
 #ifndef ATTEMPTS_H
 #define ATTEMPTS_H
 
-/* The tables `attempts` (one row per run of a job) and `decisions` (one per approval, denial, ...). */
+/* The tables `attempts` (a row per run of a job) and `decisions` (a row per approval, denial, ...). */
 #include <stdbool.h>
 #include <stdint.h>
 

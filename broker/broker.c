@@ -13,6 +13,7 @@
 #include "assess.h"
 #include "broker.h"
 #include "dispatch.h"
+#include "door.h"
 #include "rules.h"
 #include "weigh.h"
 
@@ -74,18 +75,19 @@ static void
 on_propose(struct source *source, uint32_t events)
 {
 	(void)events;
-	client_accept(source->context, source->fd, false);
+	door_accept(source->context, source->fd, false);
 }
 
 static void
 on_control(struct source *source, uint32_t events)
 {
 	(void)events;
-	client_accept(source->context, source->fd, true);
+	door_accept(source->context, source->fd, true);
 }
 
 static void
-watch(struct broker *broker, struct source *source, int fd, void (*ready)(struct source *, uint32_t))
+watch(struct broker *broker, struct source *source, int fd,
+    void (*ready)(struct source *, uint32_t))
 {
 	*source = (struct source){ .fd = fd, .ready = ready, .context = broker };
 	if (loop_add(&broker->loop, source, EPOLLIN) < 0)

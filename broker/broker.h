@@ -49,7 +49,8 @@ struct broker {
 	struct operation *operations; /* in order of arrival */
 	uint64_t last_question;
 	unsigned questions_out;
-	uint64_t question_pause_us;   /* monotonic: the executor was busy, ask no more before this; 0: none */
+	uint64_t
+	    question_pause_us; /* monotonic: the executor was busy, ask no more before; 0: none */
 	bool executor_ready, asked, serving;
 	uint64_t layers;              /* enum layer: what a job gets here */
 	uint32_t landlock_abi;

@@ -44,12 +44,14 @@ next_in(struct fields_reader *reader, unsigned first, unsigned last, struct fiel
 
 /* Are the fields with these tags the same in both? */
 static bool
-same_group(const void *old, size_t old_length, const void *new, size_t new_length, unsigned first, unsigned last)
+same_group(const void *old, size_t old_length, const void *new, size_t new_length, unsigned first,
+    unsigned last)
 {
 	struct fields_reader one, other;
 	struct field a, b;
 
-	if (!fields_open(&one, PLAN_MAGIC, old, old_length) || !fields_open(&other, PLAN_MAGIC, new, new_length))
+	if (!fields_open(&one, PLAN_MAGIC, old, old_length) ||
+	    !fields_open(&other, PLAN_MAGIC, new, new_length))
 		return false;
 	for (;;) {
 		bool more = next_in(&one, first, last, &a);
@@ -58,13 +60,15 @@ same_group(const void *old, size_t old_length, const void *new, size_t new_lengt
 			return false;
 		if (!more)
 			return true;
-		if (a.tag != b.tag || a.length != b.length || memcmp(a.bytes, b.bytes, a.length) != 0)
+		if (a.tag != b.tag || a.length != b.length ||
+		    memcmp(a.bytes, b.bytes, a.length) != 0)
 			return false;
 	}
 }
 
 void
-changes_add(struct json *texts, const void *old, size_t old_length, const void *new, size_t new_length)
+changes_add(struct json *texts, const void *old, size_t old_length, const void *new,
+    size_t new_length)
 {
 	if (old_length == 0 || new_length == 0) {
 		if (old_length != new_length)

@@ -15,8 +15,6 @@
 #include "broker.h"
 
 #define READ_AT_ONCE 65536
-#define PROPOSERS_MOST (LIMIT_CLIENTS - 16) /* so that control.sock is never full of them */
-#define PROPOSERS_OF_UID (LIMIT_CLIENTS / 2)
 #define DESCRIPTORS_IN 2 /* one more than a line may bring: what is too much must be seen */
 #define DESCRIPTORS_OUT 253 /* SCM_MAX_FD of Linux */
 #define GROUPS_MOST 65536 /* NGROUPS_MAX of Linux */
@@ -26,12 +24,13 @@ watch(struct client *client)
 {
 	uint32_t wanted = 0;
 
-	/* Nobody reads on while a request is in work or an answer is on its way: that bounds memory. */
+	/* Nothing is read while a request is in work or an answer on its way: that bounds memory. */
 	if (client->out)
 		wanted = EPOLLOUT;
 	else if (!client->ended && !client->operation)
 		wanted = EPOLLIN;
-	if (wanted != client->watched && loop_change(&client->broker->loop, &client->source, wanted) < 0)
+	if (wanted != client->watched &&
+	    loop_change(&client->broker->loop, &client->source, wanted) < 0)
 		client->broken = true;
 	client->watched = wanted;
 }
@@ -40,7 +39,8 @@ watch(struct client *client)
 static void
 take_descriptors(struct client *client, struct msghdr *packet)
 {
-	for (struct cmsghdr *header = CMSG_FIRSTHDR(packet); header; header = CMSG_NXTHDR(packet, header)) {
+	for (struct cmsghdr *header = CMSG_FIRSTHDR(packet); header;
+	     header = CMSG_NXTHDR(packet, header)) {
 		size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		int fd;
 
@@ -122,7 +122,8 @@ send_once(struct client *client)
 		struct cmsghdr header;
 		char space[CMSG_SPACE(DESCRIPTORS_OUT * sizeof(int))];
 	} control;
-	struct iovec part = { client->out + client->out_sent, client->out_length - client->out_sent };
+	struct iovec part = { client->out + client->out_sent,
+		client->out_length - client->out_sent };
 	struct msghdr packet = { .msg_iov = &part, .msg_iovlen = 1 };
 	size_t bytes = client->out_descriptor_count * sizeof(int);
 
@@ -171,7 +172,8 @@ on_client(struct source *source, uint32_t events)
 }
 
 void
-client_send(struct client *client, char *line, size_t length, int *descriptors, size_t descriptor_count)
+client_send(struct client *client, char *line, size_t length, int *descriptors,
+    size_t descriptor_count)
 {
 	line[length] = '\n'; /* over the NUL */
 	client->out = line;
@@ -316,31 +318,19 @@ client_close_all(struct broker *broker)
 		close_client(broker->clients);
 }
 
-/* Why this connection cannot be taken, or NULL. */
-static const char *
-crowded(const struct broker *broker, bool control, uid_t uid)
-{
-	unsigned all = 0, proposers = 0, same = 0;
-
-	for (const struct client *at = broker->clients; at; at = at->next) {
-		all++;
-		proposers += !at->control;
-		same += !at->control && at->uid == uid;
-	}
-	if (all >= LIMIT_CLIENTS || (!control && proposers >= PROPOSERS_MOST))
-		return "too many connections";
-	if (!control && same >= PROPOSERS_OF_UID)
-		return "too many connections of this user";
-	return NULL;
-}
-
-static void
-add_client(struct broker *broker, int fd, bool control, const struct ucred *peer)
+void
+client_add(struct broker *broker, int fd, bool control, const struct ucred *peer)
 {
 	struct client *client = bytes_make(sizeof(*client));
 
-	*client = (struct client){ .next = broker->clients, .broker = broker, .control = control,
-	    .uid = peer->uid, .gid = peer->gid, .pid = peer->pid, .descriptor = -1, .watched = EPOLLIN };
+	*client = (struct client){ .next = broker->clients,
+		.broker = broker,
+		.control = control,
+		.uid = peer->uid,
+		.gid = peer->gid,
+		.pid = peer->pid,
+		.descriptor = -1,
+		.watched = EPOLLIN };
 	client->source = (struct source){ .fd = fd, .ready = on_client, .context = client };
 	if (loop_add(&broker->loop, &client->source, EPOLLIN) < 0) {
 		log_errno("client");
@@ -349,48 +339,6 @@ add_client(struct broker *broker, int fd, bool control, const struct ucred *peer
 		return;
 	}
 	broker->clients = client;
-}
-
-/* One line, if it fits into the empty socket, and goodbye. */
-static void
-turn_away(int fd, const char *why)
-{
-	struct rpc_fault fault = { RPC_OURS, "busy", "" };
-	size_t length;
-	char *line;
-
-	text_copy(fault.text, sizeof(fault.text), why);
-	line = rpc_error(NULL, &fault, NULL, &length);
-	line[length] = '\n';
-	if (send(fd, line, length + 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-		log_errno("client: goodbye");
-	free(line);
-	close(fd);
-}
-
-void
-client_accept(struct broker *broker, int listener, bool control)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	const char *why;
-	int fd;
-
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-		size = sizeof(peer);
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || size != sizeof(peer)) {
-			log_errno("client: credentials");
-			close(fd);
-			continue;
-		}
-		why = crowded(broker, control, peer.uid);
-		if (why)
-			turn_away(fd, why);
-		else
-			add_client(broker, fd, control, &peer);
-	}
-	if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-		log_errno("client: accept");
 }
 
 bool

@@ -39,13 +39,15 @@ struct client {
 	struct operation *operation; /* the request in work, or NULL */
 };
 
-/* Accept on a listening socket until it is empty. */
-void client_accept(struct broker *broker, int listener, bool control);
+/* A new connection, whose credentials are the kernel's.  Takes the descriptor. */
+struct ucred;
+void client_add(struct broker *broker, int fd, bool control, const struct ucred *peer);
 
 /* Send one line.  Takes line (malloc()ed, without its newline) and the descriptors. */
-void client_send(struct client *client, char *line, size_t length, int *descriptors, size_t descriptor_count);
+void client_send(struct client *client, char *line, size_t length, int *descriptors,
+    size_t descriptor_count);
 
-/* Begin the next request of every client that has one, close those that are done; false when nothing was to do. */
+/* Begin the next request of every client that has one, close who is done; false: nothing to do. */
 bool client_run(struct broker *broker);
 
 void client_close_all(struct broker *broker);

@@ -39,7 +39,7 @@
 	STATE(updated_us, INTEGER, "updated_us > 0") \
 	STATE(available_us, INTEGER, "available_us >= 0") \
 	STATE(attempts, INTEGER, "attempts BETWEEN 0 AND 20") /* since the last retry by hand */ \
-	STATE(runs, INTEGER, "runs BETWEEN 0 AND 4294967295") /* ever: the number of the newest attempt */ \
+	STATE(runs, INTEGER, "runs BETWEEN 0 AND 4294967295") /* ever: number of the newest attempt */ \
 	STATE(worker, TEXT, "worker IS NULL OR length(worker) <= 200") \
 	STATE(slot, INTEGER, "slot BETWEEN -1 AND 63") /* of the running attempt, -1: none */ \
 	STATE(result, TEXT, "result IS NULL OR length(result) > 1") \
@@ -54,7 +54,7 @@
 	STATE(decided_uid, INTEGER, "decided_uid BETWEEN -1 AND 4294967294") /* -1: nobody */ \
 	STATE(decision_reason, TEXT, "decision_reason IS NULL OR length(decision_reason) <= 2000") \
 	STATE(self_approved, INTEGER, "self_approved IN (0, 1)") \
-	STATE(effect_sn, INTEGER, "effect_sn >= -1") /* the newest record of this job: nothing is done before it is acknowledged */
+	STATE(effect_sn, INTEGER, "effect_sn >= -1") /* the newest record of this job */
 
 /* One row per run of a job. */
 #define ATTEMPT_COLUMNS(COLUMN) \

@@ -27,7 +27,7 @@ static const struct seal_rule rules[] = {
 	{ .number = __NR_fcntl }, { .number = __NR_ftruncate }, { .number = __NR_fsync },
 	{ .number = __NR_fdatasync }, { .number = __NR_unlinkat }, { .number = __NR_memfd_create },
 	{ .number = __NR_dup3 },
-	{ .number = __NR_fchown, .action = SEAL_EPERM }, /* SQLite under uid 0 tries, and does without */
+	{ .number = __NR_fchown, .action = SEAL_EPERM }, /* SQLite as uid 0: not needed */
 	/* a working directory from its descriptor */
 	{ .number = __NR_readlinkat }, { .number = __NR_name_to_handle_at },
 	/* peers and clients: sockets that are open, and those that come from them */
@@ -50,7 +50,8 @@ broker_confine(void)
 {
 	const struct confine_file files[] = {
 		/* queue.db and its write-ahead log are made, written and removed here */
-		{ BROKER_STATE_FD, LL_READ_FILE | LL_WRITE_FILE | LL_READ_DIR | LL_MAKE_REG | LL_REMOVE_FILE | LL_TRUNCATE },
+		{ BROKER_STATE_FD, LL_READ_FILE | LL_WRITE_FILE | LL_READ_DIR | LL_MAKE_REG |
+		    LL_REMOVE_FILE | LL_TRUNCATE },
 		/* results are read */
 		{ BROKER_RUNS_FD, LL_READ_FILE | LL_READ_DIR },
 	};

@@ -140,11 +140,14 @@ load_running(void *context, struct job *job)
 	struct broker *broker = context;
 	struct attempt attempt;
 
-	if (job->slot < 0 || broker->slots[job->slot].used || !attempts_one(broker->store, job->seq, job->runs, &attempt))
-		fatal("store: job %lld runs without a slot or an attempt of its own", (long long)job->seq);
+	if (job->slot < 0 || broker->slots[job->slot].used ||
+	    !attempts_one(broker->store, job->seq, job->runs, &attempt))
+		fatal("store: job %lld runs without a slot or an attempt of its own",
+		    (long long)job->seq);
 	occupy(broker, job);
 	/* A plan whose dispatch was never acknowledged has not left: it leaves when it is. */
-	broker->slots[job->slot].asked = outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn);
+	broker->slots[job->slot].asked =
+	    outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn);
 	attempts_free(&attempt);
 	return true;
 }
@@ -188,7 +191,8 @@ slot_of(struct broker *broker, const struct run_name *run)
 
 /* The running job and its attempt, which must have been handed over; false: it has ended before. */
 static bool
-find_run(struct broker *broker, const struct run_name *run, struct job *job, struct attempt *attempt)
+find_run(struct broker *broker, const struct run_name *run, struct job *job,
+    struct attempt *attempt)
 {
 	struct slot *slot = slot_of(broker, run);
 

@@ -41,8 +41,8 @@ ending_is_possible(const struct run_end *end)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i] > NUMBER_MOST)
 			return false;
-	return end->outcome > 0 && end->outcome < OUTCOME_COUNT &&
-	    end->exit_code >= -1 && end->exit_code <= 255 && end->signal >= 0 && end->signal <= 64 &&
+	return end->outcome > 0 && end->outcome < OUTCOME_COUNT && end->exit_code >= -1 &&
+	    end->exit_code <= 255 && end->signal >= 0 && end->signal <= 64 &&
 	    end->stage < STAGE_COUNT && end->error >= 0 && end->error <= 4095 &&
 	    stream_is_possible(&end->out) && stream_is_possible(&end->err);
 }
@@ -54,7 +54,8 @@ set_digest(struct bytes *digest, const uint8_t sha256[32])
 	static const uint8_t none[32];
 
 	bytes_free(digest);
-	*digest = memcmp(sha256, none, sizeof(none)) == 0 ? bytes_copy(NULL, 0) : bytes_copy(sha256, 32);
+	*digest =
+	    memcmp(sha256, none, sizeof(none)) == 0 ? bytes_copy(NULL, 0) : bytes_copy(sha256, 32);
 }
 
 static void
@@ -90,8 +91,8 @@ fill_attempt(struct attempt *attempt, const struct run_end *end, uint64_t now_us
 static bool
 will_retry(const struct job *job, uint32_t outcome)
 {
-	return outcome != OUTCOME_SUCCEEDED && outcome != OUTCOME_CANCELLED && outcome != OUTCOME_LOST &&
-	    job->attempts < job->max_attempts && job->cancel_us == 0;
+	return outcome != OUTCOME_SUCCEEDED && outcome != OUTCOME_CANCELLED &&
+	    outcome != OUTCOME_LOST && job->attempts < job->max_attempts && job->cancel_us == 0;
 }
 
 static enum job_step
@@ -133,7 +134,8 @@ change_job(struct broker *broker, struct job *job, struct attempt *attempt, uint
 }
 
 void
-ending_store(struct broker *broker, struct job *job, struct attempt *attempt, const struct run_end *end)
+ending_store(struct broker *broker, struct job *job, struct attempt *attempt,
+    const struct run_end *end)
 {
 	uint64_t now_us = clock_realtime_us(), sn;
 	bool lost = end->outcome == OUTCOME_LOST;

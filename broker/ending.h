@@ -12,7 +12,8 @@
 struct broker;
 
 /* The job leaves `running`; job and attempt are changed.  An impossible end is a breach. */
-void ending_store(struct broker *broker, struct job *job, struct attempt *attempt, const struct run_end *end);
+void ending_store(struct broker *broker, struct job *job, struct attempt *attempt,
+    const struct run_end *end);
 
 /* "nonzero_exit", "timeout", ...; NULL for success.  As in the first system, and beyond it. */
 const char *ending_error_class(uint32_t outcome);

@@ -34,7 +34,8 @@ static const struct {
 bool
 job_may(enum job_step step, int64_t status, int64_t approval)
 {
-	if (status <= 0 || status >= JOB_STATUS_COUNT || approval <= 0 || approval >= APPROVAL_COUNT)
+	if (status <= 0 || status >= JOB_STATUS_COUNT || approval <= 0 ||
+	    approval >= APPROVAL_COUNT)
 		return false;
 	return (steps[step].from_status & IN(status)) && (steps[step].from_approval & IN(approval));
 }

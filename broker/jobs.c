@@ -101,7 +101,8 @@ jobs_by_seq(struct store *store, int64_t seq, struct job *job)
 }
 
 bool
-jobs_by_key(struct store *store, int64_t uid, const char *key, bool only_unfinished, struct job *job)
+jobs_by_key(struct store *store, int64_t uid, const char *key, bool only_unfinished,
+    struct job *job)
 {
 	struct query *query = store_query(store, STATEMENT_JOB_BY_KEY);
 
@@ -118,7 +119,8 @@ jobs_next_expiry(struct store *store, struct job *job)
 }
 
 void
-jobs_each_ready(struct store *store, uint64_t now_us, int64_t acked_sn, jobs_visitor *visit, void *context)
+jobs_each_ready(struct store *store, uint64_t now_us, int64_t acked_sn, jobs_visitor *visit,
+    void *context)
 {
 	struct query *query = store_query(store, STATEMENT_JOB_READY);
 
@@ -134,7 +136,8 @@ jobs_each_running(struct store *store, jobs_visitor *visit, void *context)
 }
 
 void
-jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit, void *context)
+jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit,
+    void *context)
 {
 	struct query *query = store_query(store,
 	    page->newest_first ? STATEMENT_JOB_NEWEST : STATEMENT_JOB_OLDEST);

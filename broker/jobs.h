@@ -30,14 +30,16 @@ bool jobs_by_id(struct store *store, const uint8_t id[16], struct job *job);
 bool jobs_by_seq(struct store *store, int64_t seq, struct job *job);
 
 /* The newest of this submitter with this key; only_unfinished: that has not ended. */
-bool jobs_by_key(struct store *store, int64_t uid, const char *key, bool only_unfinished, struct job *job);
+bool jobs_by_key(struct store *store, int64_t uid, const char *key, bool only_unfinished,
+    struct job *job);
 
 /* The approval that ends first. */
 bool jobs_next_expiry(struct store *store, struct job *job);
 
 /* Call visit() with each, in order, until it says false.  The job is freed after it. */
 typedef bool jobs_visitor(void *context, struct job *job);
-void jobs_each_ready(struct store *store, uint64_t now_us, int64_t acked_sn, jobs_visitor *visit, void *context);
+void jobs_each_ready(struct store *store, uint64_t now_us, int64_t acked_sn, jobs_visitor *visit,
+    void *context);
 void jobs_each_running(struct store *store, jobs_visitor *visit, void *context);
 
 struct jobs_page {
@@ -47,19 +49,22 @@ struct jobs_page {
 	int64_t from;                 /* rows behind this seq, in the order of the page */
 	bool newest_first;
 };
-void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit, void *context);
+void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit,
+    void *context);
 
 struct jobs_counts {
 	int64_t queued, running, retry_wait, undecided;
 };
 struct jobs_counts jobs_count(struct store *store);
 int64_t jobs_unfinished_of(struct store *store, int64_t uid);
-int64_t jobs_timed(struct store *store, uint64_t now_us); /* approved, but not before some later time */
+/* Approved, but not before some later time. */
+int64_t jobs_timed(struct store *store, uint64_t now_us);
 
 void jobs_free(struct job *job);
 
 /* Elements with a NUL behind each, as argv and environment are stored. */
 size_t jobs_list_count(const struct bytes *list);
-const char *jobs_list_next(const struct bytes *list, const char *element); /* NULL: the first; NULL at the end */
+/* The element behind this one (NULL: the first), or NULL at the end. */
+const char *jobs_list_next(const struct bytes *list, const char *element);
 
 #endif

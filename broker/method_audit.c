@@ -57,7 +57,8 @@ answer_segments(struct operation *operation)
 	struct json *answer;
 
 	if (operation->sealed->segments > SEGMENTS_MOST) {
-		operation_refuse(operation, "limit_exceeded", "the log has more than %d segments", SEGMENTS_MOST);
+		operation_refuse(operation, "limit_exceeded", "the log has more than %d segments",
+		    SEGMENTS_MOST);
 		return;
 	}
 	answer = head_json(operation->broker, operation->sealed);
@@ -72,10 +73,12 @@ method_audit_head(struct operation *operation)
 	const char *text;
 	uint8_t nonce[32];
 
-	if (!params_known(operation, names, false) || !params_text(operation, "nonce", 64, false, &text))
+	if (!params_known(operation, names, false) ||
+	    !params_text(operation, "nonce", 64, false, &text))
 		return;
 	if (text && !text_unhex(text, nonce, sizeof(nonce))) {
-		operation_refuse(operation, "invalid_input", "nonce must be 64 lower-case hex digits");
+		operation_refuse(operation, "invalid_input",
+		    "nonce must be 64 lower-case hex digits");
 		return;
 	}
 	operation_await(operation, WAIT_WOKEN, answer_head);
@@ -90,7 +93,8 @@ method_audit_segments(struct operation *operation)
 	if (!params_known(operation, nothing, false))
 		return;
 	if (operation->broker->handing_segments) {
-		operation_refuse(operation, "busy", "another client is being given the log: ask again");
+		operation_refuse(operation, "busy",
+		    "another client is being given the log: ask again");
 		return;
 	}
 	operation->broker->handing_segments = true;
@@ -109,7 +113,8 @@ sealed_take(struct broker *broker, const struct msg_log_sealed *sealed)
 		fatal("breach by auditor: LOG_SEALED was not asked for");
 	if (!operation) /* its client has left */
 		return;
-	if (operation->assessment || operation->sealed || (!operation->hands_segments && sealed->segments > 0))
+	if (operation->assessment || operation->sealed ||
+	    (!operation->hands_segments && sealed->segments > 0))
 		fatal("breach by auditor: LOG_SEALED was not asked for");
 	operation->sealed = bytes_make(sizeof(*sealed));
 	*operation->sealed = *sealed;

@@ -28,11 +28,11 @@ is_clean(struct operation *operation, const char *what, const char *text)
 	if (!text || !secret_in_text(text, strlen(text), &finding))
 		return true;
 	store_begin(broker->store);
-	sn = outbox_add(&broker->outbox, "job.refused", record_refused(&who, "sensitive_input", what, finding.rule),
-	    false, 0);
+	sn = outbox_add(&broker->outbox, "job.refused",
+	    record_refused(&who, "sensitive_input", what, finding.rule), false, 0);
 	outbox_commit(&broker->outbox);
-	operation_refuse_after(operation, sn, NULL, "sensitive_input", "%s looks like a secret (%s): nothing was stored",
-	    what, finding.rule);
+	operation_refuse_after(operation, sn, NULL, "sensitive_input",
+	    "%s looks like a secret (%s): nothing was stored", what, finding.rule);
 	return false;
 }
 
@@ -46,10 +46,11 @@ read_person(struct operation *operation, bool needs_reason, struct verdict_of_pe
 
 /* A decision that is not taken is on record too; the answer waits for it. */
 static void
-refuse_decision(struct operation *operation, const struct job *job, const char *decision, const char *code,
-    const char *reason)
+refuse_decision(struct operation *operation, const struct job *job, const char *decision,
+    const char *code, const char *reason)
 {
-	struct record_who who = methods_who(operation, json_text(json_get(operation->request.params, "by")));
+	struct record_who who =
+	    methods_who(operation, json_text(json_get(operation->request.params, "by")));
 	uint64_t sn = methods_note(operation->broker, job, "job.decision_refused",
 	    record_decision_refused(job, &who, decision, code, reason));
 
@@ -58,7 +59,8 @@ refuse_decision(struct operation *operation, const struct job *job, const char *
 
 /* May this step be taken, and by this peer? */
 static bool
-may_decide(struct operation *operation, const struct job *job, enum job_step step, const char *decision)
+may_decide(struct operation *operation, const struct job *job, enum job_step step,
+    const char *decision)
 {
 	char text[200];
 
@@ -70,7 +72,8 @@ may_decide(struct operation *operation, const struct job *job, enum job_step ste
 	}
 	if (step == STEP_APPROVE && operation->broker->boot.mode == MODE_SYSTEM &&
 	    (int64_t)operation->client->uid == job->submitter_uid) {
-		refuse_decision(operation, job, decision, "not_permitted", "who proposed a job cannot approve it");
+		refuse_decision(operation, job, decision, "not_permitted",
+		    "who proposed a job cannot approve it");
 		return false;
 	}
 	return true;
@@ -78,10 +81,12 @@ may_decide(struct operation *operation, const struct job *job, enum job_step ste
 
 /* Fields of the job and a line of history, the same for both decisions. */
 static uint64_t
-store_decision(struct operation *operation, struct job *job, enum job_step step, const char *type, const char *name)
+store_decision(struct operation *operation, struct job *job, enum job_step step, const char *type,
+    const char *name)
 {
 	const struct json *params = operation->request.params;
-	const char *by = json_text(json_get(params, "by")), *reason = json_text(json_get(params, "reason"));
+	const char *by = json_text(json_get(params, "by")),
+	           *reason = json_text(json_get(params, "reason"));
 	struct record_who who = methods_who(operation, by);
 	struct decision decision = { .decision = name, .by = by, .uid = who.uid, .reason = reason };
 
@@ -95,7 +100,8 @@ store_decision(struct operation *operation, struct job *job, enum job_step step,
 	job->decided_uid = who.uid;
 	decision.digest = job->approved_sha256;
 	/* Sealed at once: a decision is what a job's run stands on. */
-	return methods_step(operation->broker, job, type, record_decision(job, &who, reason), true, &decision);
+	return methods_step(operation->broker, job, type, record_decision(job, &who, reason), true,
+	    &decision);
 }
 
 /* --- approve --- */
@@ -139,12 +145,14 @@ approve_assessed(struct operation *operation)
 		fatal("store: a job is gone");
 	if (may_decide(operation, &job, STEP_APPROVE, "approved")) {
 		if (!assess_allows(operation->assessment))
-			refuse_decision(operation, &job, "approved", "policy_denied", operation->assessment->reason);
+			refuse_decision(operation, &job, "approved", "policy_denied",
+			    operation->assessment->reason);
 		else if (is_what_was_shown(operation, &job)) {
 			bind_plan(broker, &job, operation->assessment);
 			job.self_approved = (int64_t)operation->client->uid == job.submitter_uid;
 			methods_answer_job_after(operation,
-			    store_decision(operation, &job, STEP_APPROVE, "job.approved", "approved"));
+			    store_decision(operation, &job, STEP_APPROVE, "job.approved",
+			        "approved"));
 		}
 	}
 	jobs_free(&job);
@@ -159,8 +167,8 @@ method_job_approve(struct operation *operation)
 	struct job job;
 
 	if (!methods_may_change(operation) || !params_known(operation, names, false) ||
-	    !read_person(operation, false, &person) || !params_text(operation, "digest", 71, false, &digest) ||
-	    !params_job(operation, &job))
+	    !read_person(operation, false, &person) ||
+	    !params_text(operation, "digest", 71, false, &digest) || !params_job(operation, &job))
 		return;
 	if (may_decide(operation, &job, STEP_APPROVE, "approved"))
 		assess_begin(operation, &job, approve_assessed);

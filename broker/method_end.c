@@ -45,7 +45,8 @@ cancel_running(struct operation *operation, struct job *job)
 
 	if (job->cancel_us == 0) {
 		job->cancel_us = job->updated_us = (int64_t)clock_realtime_us();
-		methods_step(operation->broker, job, "job.cancel_requested", record_step(job, &who), false, NULL);
+		methods_step(operation->broker, job, "job.cancel_requested", record_step(job, &who),
+		    false, NULL);
 	}
 	operation_await(operation, WAIT_JOB, answer_when_ended);
 }
@@ -63,8 +64,8 @@ method_job_cancel(struct operation *operation)
 	else if (job_may(STEP_CANCEL, job.status, job.approval))
 		cancel_waiting(operation, &job);
 	else
-		operation_refuse(operation, "invalid_job_state", "a job that is %s cannot be cancelled",
-		    job_status_name(job.status));
+		operation_refuse(operation, "invalid_job_state",
+		    "a job that is %s cannot be cancelled", job_status_name(job.status));
 	jobs_free(&job);
 }
 
@@ -99,10 +100,11 @@ method_job_retry(struct operation *operation)
 		return;
 	if (job_take(STEP_RETRY, &job.status, &job.approval)) {
 		begin_anew(&job);
-		methods_answer_job_after(operation, methods_step(operation->broker, &job, "job.retry",
-		    record_step(&job, &who), false, NULL));
+		methods_answer_job_after(operation,
+		    methods_step(operation->broker, &job, "job.retry", record_step(&job, &who),
+		        false, NULL));
 	} else
-		operation_refuse(operation, "invalid_job_state", "a job that is %s cannot be retried",
-		    job_status_name(job.status));
+		operation_refuse(operation, "invalid_job_state",
+		    "a job that is %s cannot be retried", job_status_name(job.status));
 	jobs_free(&job);
 }

@@ -48,8 +48,8 @@ answer_output(struct operation *operation, const struct job *job, const struct a
 	int64_t total = out ? attempt->out_bytes : attempt->err_bytes;
 	scoped_free char *bytes = bytes_make((size_t)wanted->limit);
 	struct json *answer;
-	ssize_t got = result_read(operation->broker, job, attempt, wanted->stream, (uint64_t)wanted->offset, bytes,
-	    (size_t)wanted->limit);
+	ssize_t got = result_read(operation->broker, job, attempt, wanted->stream,
+	    (uint64_t)wanted->offset, bytes, (size_t)wanted->limit);
 
 	if (got < 0 && errno != ENOENT) {
 		log_errno("output");
@@ -68,14 +68,16 @@ answer_output(struct operation *operation, const struct job *job, const struct a
 	json_add_boolean(answer, "end", ended && (got == 0 || wanted->offset + got >= stored));
 	json_add_integer(answer, "stored_bytes", ended ? stored : wanted->offset + got);
 	json_add_integer(answer, "total_bytes", ended ? total : wanted->offset + got);
-	json_add_boolean(answer, "truncated", ended && (out ? attempt->out_head : attempt->err_head) < stored);
+	json_add_boolean(answer, "truncated",
+	    ended && (out ? attempt->out_head : attempt->err_head) < stored);
 	operation_answer(operation, answer);
 }
 
 void
 method_job_output(struct operation *operation)
 {
-	static const char *const names[] = { "job_id", "attempt", "stream", "offset", "limit", NULL };
+	static const char *const names[] = { "job_id", "attempt", "stream", "offset", "limit",
+		NULL };
 	struct attempt attempt;
 	struct output wanted;
 	struct job job;
@@ -91,7 +93,8 @@ method_job_output(struct operation *operation)
 	if (attempts_one(operation->broker->store, job.seq, wanted.number, &attempt))
 		answer_output(operation, &job, &attempt, &wanted);
 	else
-		operation_refuse(operation, "invalid_job_state", "the job has not run (that often)");
+		operation_refuse(operation, "invalid_job_state",
+		    "the job has not run (that often)");
 	attempts_free(&attempt);
 	jobs_free(&job);
 }

@@ -82,7 +82,8 @@ method_job_wait(struct operation *operation)
 	int64_t timeout_ms;
 	struct job job;
 
-	if (!params_known(operation, names, false) || !params_text(operation, "for", 7, false, &what) ||
+	if (!params_known(operation, names, false) ||
+	    !params_text(operation, "for", 7, false, &what) ||
 	    !params_integer(operation, "timeout_ms", 0, 600000, 600000, &timeout_ms) ||
 	    !params_job(operation, &job))
 		return;
@@ -145,7 +146,8 @@ read_cursor(struct operation *operation, struct jobs_page *wanted)
 	if (!cursor)
 		return true;
 	if (!text_number(cursor, INT64_MAX, &from)) {
-		operation_refuse(operation, "invalid_input", "cursor must be one that job.list gave");
+		operation_refuse(operation, "invalid_input",
+		    "cursor must be one that job.list gave");
 		return false;
 	}
 	wanted->from = (int64_t)from;
@@ -179,7 +181,9 @@ read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limi
 	const struct client *client = operation->client;
 	bool inbox;
 
-	*wanted = (struct jobs_page){ .submitter = client->control || client->uid == 0 ? -1 : (int64_t)client->uid };
+	*wanted = (struct jobs_page){
+		.submitter = client->control || client->uid == 0 ? -1 : (int64_t)client->uid
+	};
 	if (!params_bits(operation, "status", job_status_of, &wanted->statuses) ||
 	    !read_approval(operation, wanted) ||
 	    !params_text(operation, "source", 3, false, &wanted->source) ||
@@ -199,7 +203,8 @@ read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limi
 void
 method_job_list(struct operation *operation)
 {
-	static const char *const names[] = { "status", "approval", "limit", "source", "inbox", "cursor", "newest", NULL };
+	static const char *const names[] = { "status", "approval", "limit", "source", "inbox",
+		"cursor", "newest", NULL };
 	struct page page = { .broker = operation->broker };
 	struct jobs_page wanted;
 	struct json *answer;

@@ -37,7 +37,8 @@ answer_dry(struct operation *operation)
 {
 	struct job job = load(operation);
 	const struct assessment *assessment = operation->assessment;
-	struct json *answer = present_job(operation->broker, &job), *dry = json_add_object(answer, "dry_run");
+	struct json *answer = present_job(operation->broker, &job),
+	            *dry = json_add_object(answer, "dry_run");
 
 	json_add_boolean(dry, "policy_allowed", assess_allows(assessment));
 	json_add_text(dry, "policy_error", assess_allows(assessment) ? NULL : assessment->reason);
@@ -50,8 +51,9 @@ dry_assessed(struct operation *operation)
 {
 	struct job job = load(operation);
 	struct record_who who = methods_who(operation, NULL);
-	uint64_t sn = methods_note(operation->broker, &job, "job.dry_run", record_verdict(&job, &who,
-	    assess_allows(operation->assessment), operation->assessment->reason));
+	uint64_t sn = methods_note(operation->broker, &job, "job.dry_run",
+	    record_verdict(&job, &who, assess_allows(operation->assessment),
+	        operation->assessment->reason));
 
 	jobs_free(&job);
 	operation_await_record(operation, sn, answer_dry);
@@ -88,12 +90,14 @@ run_waits(struct operation *operation)
 	else if (job.status == JOB_RETRY_WAIT) {
 		int64_t left_us = job.available_us - (int64_t)clock_realtime_us();
 
-		operation->deadline_us = clock_monotonic_us() + (uint64_t)(left_us > 0 ? left_us : 0) + 1000;
+		operation->deadline_us =
+		    clock_monotonic_us() + (uint64_t)(left_us > 0 ? left_us : 0) + 1000;
 		operation_await(operation, WAIT_JOB, run_assess);
 	} else if (job.status == JOB_RUNNING)
 		operation_await(operation, WAIT_JOB, run_waits);
 	else
-		methods_answer_job_after(operation, (uint64_t)job.effect_sn); /* decided anew meanwhile */
+		methods_answer_job_after(operation,
+		    (uint64_t)job.effect_sn); /* decided anew meanwhile */
 	jobs_free(&job);
 }
 
@@ -168,16 +172,19 @@ static bool
 may_begin(struct operation *operation, const struct job *job)
 {
 	if (job->approval == APPROVAL_EXPIRED)
-		operation_refuse(operation, "approval_expired", "the approval has expired: approve it again");
+		operation_refuse(operation, "approval_expired",
+		    "the approval has expired: approve it again");
 	else if (job_is_waiting(job->status) && job->approval != APPROVAL_APPROVED)
 		operation_refuse(operation, "approval_required", "the job is not approved");
 	else if (!job_is_waiting(job->status))
 		operation_refuse(operation, "invalid_job_state", "a job that is %s cannot be run",
 		    job_status_name(job->status));
 	else if (operation_job_is_held(operation->broker, job->id.at))
-		operation_refuse(operation, "invalid_job_state", "another client is about to run this job");
+		operation_refuse(operation, "invalid_job_state",
+		    "another client is about to run this job");
 	else if (job->status == JOB_QUEUED && job->available_us > (int64_t)clock_realtime_us())
-		operation_refuse(operation, "invalid_job_state", "the job is not to run before its time");
+		operation_refuse(operation, "invalid_job_state",
+		    "the job is not to run before its time");
 	else
 		return true;
 	return false;
@@ -188,7 +195,8 @@ begin_run(struct operation *operation)
 {
 	struct job job = load(operation);
 
-	if (job.effect_sn >= 0 && !outbox_is_settled(&operation->broker->outbox, (uint64_t)job.effect_sn))
+	if (job.effect_sn >= 0 &&
+	    !outbox_is_settled(&operation->broker->outbox, (uint64_t)job.effect_sn))
 		operation_await_record(operation, (uint64_t)job.effect_sn, begin_run);
 	else if (job.status == JOB_SUCCEEDED) /* as in the first system: it is not run again */
 		methods_answer_job(operation);
@@ -211,7 +219,8 @@ method_job_run(struct operation *operation)
 
 	if (!methods_may_change(operation) || !params_known(operation, names, false) ||
 	    !params_boolean(operation, "execute", false, &execute) ||
-	    !params_text(operation, "worker", LIMIT_BY_BYTES, false, &worker) || !params_job(operation, &job))
+	    !params_text(operation, "worker", LIMIT_BY_BYTES, false, &worker) ||
+	    !params_job(operation, &job))
 		return;
 	if (execute)
 		begin_run(operation);
@@ -244,7 +253,8 @@ work_next(struct operation *operation)
 	bool execute = false;
 
 	jobs_each_ready(operation->broker->store, clock_realtime_us(),
-	    outbox->settled_sn == UINT64_MAX ? -1 : (int64_t)outbox->settled_sn, take_free, operation);
+	    outbox->settled_sn == UINT64_MAX ? -1 : (int64_t)outbox->settled_sn, take_free,
+	    operation);
 	if (!operation->holds_job) {
 		idle = json_object();
 		json_add_text(idle, "status", "idle");

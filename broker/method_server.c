@@ -129,12 +129,14 @@ method_policy_summary(struct operation *operation)
 	if (!params_known(operation, nothing, false))
 		return;
 	if (!policy) {
-		operation_refuse(operation, "policy_denied", "no policy is loaded: %s", operation->broker->rules.error);
+		operation_refuse(operation, "policy_denied", "no policy is loaded: %s",
+		    operation->broker->rules.error);
 		return;
 	}
 	answer = policy_summary(policy);
 	if (!json_get(answer, "policy_digest"))
-		json_add_text(answer, "policy_digest", rules_digest_text(operation->broker, digest) ? digest : NULL);
+		json_add_text(answer, "policy_digest",
+		    rules_digest_text(operation->broker, digest) ? digest : NULL);
 	operation_answer(operation, answer);
 }
 
@@ -148,11 +150,13 @@ owner_is_trusted(struct operation *operation)
 
 	if (operation->descriptor < 0)
 		operation_refuse(operation, "invalid_input",
-		    "the policy file must come with the request, as a descriptor opened for reading");
+		    "the policy file must come with the request, as a descriptor opened for "
+		    "reading");
 	else if (fstat(operation->descriptor, &st) < 0 || !S_ISREG(st.st_mode))
 		operation_refuse(operation, "invalid_input", "the policy must be a regular file");
 	else if (st.st_uid != 0 && st.st_uid != operation->client->uid)
-		operation_refuse(operation, "not_permitted", "the policy file belongs neither to root nor to you");
+		operation_refuse(operation, "not_permitted",
+		    "the policy file belongs neither to root nor to you");
 	else
 		return true;
 	return false;
@@ -164,8 +168,10 @@ answer_loaded(struct operation *operation)
 	struct json *answer = json_object();
 	char digest[72];
 
-	json_add_text(answer, "policy_digest", rules_digest_text(operation->broker, digest) ? digest : NULL);
-	json_add_integer(answer, "rule_count", (int64_t)policy_rule_count(operation->broker->rules.policy));
+	json_add_text(answer, "policy_digest",
+	    rules_digest_text(operation->broker, digest) ? digest : NULL);
+	json_add_integer(answer, "rule_count",
+	    (int64_t)policy_rule_count(operation->broker->rules.policy));
 	json_add_boolean(answer, "restart", false);
 	operation_answer(operation, answer);
 }
@@ -208,7 +214,8 @@ method_policy_reload(struct operation *operation)
 		break;
 	case RULES_REFUSED:
 		store_begin(broker->store);
-		sn = outbox_add(&broker->outbox, "policy.refused", record_policy_refused(error, &who), false, 0);
+		sn = outbox_add(&broker->outbox, "policy.refused",
+		    record_policy_refused(error, &who), false, 0);
 		outbox_commit(&broker->outbox);
 		operation_refuse_after(operation, sn, NULL, "policy_denied", "%s", error);
 	}

@@ -22,7 +22,8 @@ answer_submitted(struct operation *operation, bool created)
 		fatal("store: a job is gone");
 	answer = present_job(operation->broker, &job);
 	json_add_boolean(answer, "created", created);
-	json_add(answer, "assessment", assess_json(operation->broker, &job, operation->assessment, false));
+	json_add(answer, "assessment",
+	    assess_json(operation->broker, &job, operation->assessment, false));
 	jobs_free(&job);
 	operation_answer(operation, answer);
 }
@@ -63,15 +64,15 @@ answer_existing(struct operation *operation, const struct job *old)
 		answer_known(operation);
 }
 
-/* Whether a job with this key counts depends on who chose the key: a made one covers unfinished work only. */
+/* A key that the client chose is for ever; one made from the content covers unfinished work only. */
 static bool
 find_existing(struct operation *operation, struct job *old)
 {
 	const struct job *job = &operation->submission->job;
 
 	memset(old, 0, sizeof(*old));
-	return !operation->submission->new &&
-	    jobs_by_key(operation->broker->store, job->submitter_uid, job->key, !job->key_given, old);
+	return !operation->submission->new &&jobs_by_key(operation->broker->store,
+	    job->submitter_uid, job->key, !job->key_given, old);
 }
 
 static void
@@ -98,7 +99,7 @@ store_new(struct operation *operation)
 	operation_await_record(operation, sn, answer_created);
 }
 
-/* Nothing waits between the search for the key and the insertion: one of many equal proposals wins. */
+/* Nothing waits between the search for the key and the insertion: one of many equals wins. */
 static void
 submit_assessed(struct operation *operation)
 {
@@ -109,9 +110,10 @@ submit_assessed(struct operation *operation)
 		return;
 	if (find_existing(operation, &old))
 		answer_existing(operation, &old);
-	else if (jobs_unfinished_of(broker->store, operation->submission->job.submitter_uid) >= LIMIT_PENDING)
-		operation_refuse(operation, "limit_exceeded", "%d of your jobs are unfinished: no more are taken",
-		    LIMIT_PENDING);
+	else if (jobs_unfinished_of(broker->store, operation->submission->job.submitter_uid) >=
+	    LIMIT_PENDING)
+		operation_refuse(operation, "limit_exceeded",
+		    "%d of your jobs are unfinished: no more are taken", LIMIT_PENDING);
 	else
 		store_new(operation);
 	jobs_free(&old);

@@ -21,7 +21,7 @@ struct record_who methods_who(const struct operation *operation, const char *by)
 /* The deepest root of the policy that holds a directory, or NULL. */
 const struct boot_root *methods_root_of(const struct broker *broker, const char *path);
 
-/* May new work be taken?  False: the operation has been refused, because the log accepts no records. */
+/* May new work be taken?  False: the log accepts no records, and the operation has been refused. */
 bool methods_may_change(struct operation *operation);
 
 /* When record sn is durable: answer with operation->job as it is then. */
@@ -32,10 +32,11 @@ void methods_answer_job(struct operation *operation);
  * One step of a stored job in one transaction with its record and, when decision is not NULL,
  * its line of history.  Takes d.  job->effect_sn is set; returns the record's number.
  */
-uint64_t methods_step(struct broker *broker, struct job *job, const char *type, struct json *d, bool seal,
-    const struct decision *decision);
+uint64_t methods_step(struct broker *broker, struct job *job, const char *type, struct json *d,
+    bool seal, const struct decision *decision);
 
 /* A record that goes with no change of the job. */
-uint64_t methods_note(struct broker *broker, const struct job *job, const char *type, struct json *d);
+uint64_t methods_note(struct broker *broker, const struct job *job, const char *type,
+    struct json *d);
 
 #endif

@@ -71,8 +71,8 @@ read_zone(const char **at, int *minutes)
 	*minutes = 0;
 	if (read_mark(at, 'Z'))
 		return true;
-	if (!read_mark(at, sign < 0 ? '-' : '+') || !read_number(at, 2, 0, 23, &hours) || !read_mark(at, ':') ||
-	    !read_number(at, 2, 0, 59, &rest))
+	if (!read_mark(at, sign < 0 ? '-' : '+') || !read_number(at, 2, 0, 23, &hours) ||
+	    !read_mark(at, ':') || !read_number(at, 2, 0, 59, &rest))
 		return false;
 	*minutes = sign * (hours * 60 + rest);
 	return true;
@@ -95,6 +95,7 @@ moment_read(const char *text, int64_t *microseconds)
 	days = days_of(year, month, day);
 	if (days < 0)
 		return false;
-	*microseconds = (((days * 24 + hour) * 60 + minute - ahead) * 60 + second) * 1000000 + fraction;
+	*microseconds =
+	    (((days * 24 + hour) * 60 + minute - ahead) * 60 + second) * 1000000 + fraction;
 	return *microseconds >= 0;
 }

@@ -34,7 +34,8 @@ find_method(const char *name)
 }
 
 void
-operation_begin(struct broker *broker, struct client *client, struct rpc_request *request, int descriptor)
+operation_begin(struct broker *broker, struct client *client, struct rpc_request *request,
+    int descriptor)
 {
 	struct operation *operation = bytes_make(sizeof(*operation)), **end = &broker->operations;
 	const struct method *method = find_method(request->method);
@@ -49,7 +50,8 @@ operation_begin(struct broker *broker, struct client *client, struct rpc_request
 	if (!method)
 		operation_refuse(operation, "invalid_input", "there is no such method");
 	else if (method->control_only && !client->control)
-		operation_refuse(operation, "not_permitted", "%s is only answered on control.sock", method->text);
+		operation_refuse(operation, "not_permitted", "%s is only answered on control.sock",
+		    method->text);
 	else
 		method->call(operation);
 }
@@ -102,11 +104,13 @@ operation_answer(struct operation *operation, struct json *result)
 		return;
 	}
 	free(line);
-	operation_refuse(operation, "invalid_input", "the answer is longer than a line may be; ask for less");
+	operation_refuse(operation, "invalid_input",
+	    "the answer is longer than a line may be; ask for less");
 }
 
 static void
-refuse(struct operation *operation, struct json *data, const char *code, const char *format, va_list arguments)
+refuse(struct operation *operation, struct json *data, const char *code, const char *format,
+    va_list arguments)
 {
 	struct rpc_fault fault = { .number = RPC_OURS, .code = code };
 	const struct method *method = find_method(operation->request.method);
@@ -119,7 +123,8 @@ refuse(struct operation *operation, struct json *data, const char *code, const c
 		fault.text[0] = '\0';
 	if (!text_is_utf8(fault.text, strlen(fault.text)))
 		text_copy(fault.text, sizeof(fault.text), code); /* cut within a character */
-	for (int *fd = operation->segments; operation->segment_count > 0; operation->segment_count--)
+	for (int *fd = operation->segments; operation->segment_count > 0;
+	     operation->segment_count--)
 		close(*fd++);
 	line = rpc_error(operation->request.id, &fault, data, &length);
 	send_and_free(operation, line, length);
@@ -136,7 +141,8 @@ operation_refuse(struct operation *operation, const char *code, const char *form
 }
 
 void
-operation_refuse_with(struct operation *operation, struct json *data, const char *code, const char *format, ...)
+operation_refuse_with(struct operation *operation, struct json *data, const char *code,
+    const char *format, ...)
 {
 	va_list arguments;
 
@@ -161,7 +167,8 @@ operation_await(struct operation *operation, enum operation_wait wait,
 }
 
 void
-operation_await_record(struct operation *operation, uint64_t sn, void (*resume)(struct operation *operation))
+operation_await_record(struct operation *operation, uint64_t sn,
+    void (*resume)(struct operation *operation))
 {
 	operation->sn = sn;
 	operation_await(operation, WAIT_RECORD, resume);
@@ -173,17 +180,19 @@ say_refusal(struct operation *operation)
 	struct json *data = operation->refusal_data;
 
 	operation->refusal_data = NULL;
-	operation_refuse_with(operation, data, operation->refusal_code, "%s", operation->refusal_text);
+	operation_refuse_with(operation, data, operation->refusal_code, "%s",
+	    operation->refusal_text);
 }
 
 void
-operation_refuse_after(struct operation *operation, uint64_t sn, struct json *data, const char *code,
-    const char *format, ...)
+operation_refuse_after(struct operation *operation, uint64_t sn, struct json *data,
+    const char *code, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vsnprintf(operation->refusal_text, sizeof(operation->refusal_text), format, arguments) < 0)
+	if (vsnprintf(operation->refusal_text, sizeof(operation->refusal_text), format, arguments) <
+	    0)
 		operation->refusal_text[0] = '\0';
 	va_end(arguments);
 	operation->refusal_code = code;

@@ -57,15 +57,16 @@ struct operation {
 };
 
 /* Begin the request of a client.  Takes request and descriptor. */
-void operation_begin(struct broker *broker, struct client *client, struct rpc_request *request, int descriptor);
+void operation_begin(struct broker *broker, struct client *client, struct rpc_request *request,
+    int descriptor);
 
 /* --- exactly one of these ends an operation; it is freed --- */
 void operation_answer(struct operation *operation, struct json *result); /* takes result */
 void operation_refuse(struct operation *operation, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* With members beside the code.  Takes data. */
-void operation_refuse_with(struct operation *operation, struct json *data, const char *code, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void operation_refuse_with(struct operation *operation, struct json *data, const char *code,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void operation_abandon(struct operation *operation); /* the client is gone */
 
 /* --- or one of these makes it wait --- */
@@ -74,16 +75,16 @@ void operation_await(struct operation *operation, enum operation_wait wait,
 void operation_await_record(struct operation *operation, uint64_t sn,
     void (*resume)(struct operation *operation));
 
-/* Answer with this error when record sn is durable.  Takes data (members beside the code, or NULL). */
-void operation_refuse_after(struct operation *operation, uint64_t sn, struct json *data, const char *code,
-    const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* Answer with this error when record sn is durable.  Takes data (more members, or NULL). */
+void operation_refuse_after(struct operation *operation, uint64_t sn, struct json *data,
+    const char *code, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* --- events --- */
 void operation_job_changed(struct broker *broker, const uint8_t job[16]);
 struct operation *operation_of_question(struct broker *broker, uint64_t question);
 bool operation_job_is_held(const struct broker *broker, const uint8_t job[16]);
 
-/* Let everything go on that may; false when nothing could.  Then the next deadline (monotonic us, 0: none). */
+/* Let everything go on that may; false: nothing could.  Then the next deadline (us, 0: none). */
 bool operation_run(struct broker *broker);
 uint64_t operation_deadline(const struct broker *broker);
 

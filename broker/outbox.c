@@ -20,8 +20,12 @@ outbox_open(struct outbox *outbox, struct store *store, const struct channel *au
 	struct letters_state state;
 
 	letters_state(store, &state);
-	*outbox = (struct outbox){ .store = store, .auditor = auditor, .next_sn = state.next_sn,
-	    .acked_sn = state.acked_sn, .acked_seq = state.acked_seq, .settled_sn = state.acked_sn };
+	*outbox = (struct outbox){ .store = store,
+		.auditor = auditor,
+		.next_sn = state.next_sn,
+		.acked_sn = state.acked_sn,
+		.acked_seq = state.acked_seq,
+		.settled_sn = state.acked_sn };
 	memcpy(outbox->acked_hash, state.acked_hash, sizeof(outbox->acked_hash));
 	outbox->unsent_sn = state.acked_sn == NO_SN ? 0 : state.acked_sn + 1;
 	bytes_free(&state.policy_sha256);
@@ -72,8 +76,10 @@ send_more(struct outbox *outbox)
 
 	while (outbox->open && !outbox->refusal && outbox->unsent_sn < outbox->next_sn &&
 	    outbox->unsent_sn - count_to(outbox->settled_sn) < OUTBOX_WINDOW) {
-		if (!letters_from(outbox->store, outbox->unsent_sn, &letter) || letter.sn != outbox->unsent_sn)
-			fatal("outbox: record %llu is missing", (unsigned long long)outbox->unsent_sn);
+		if (!letters_from(outbox->store, outbox->unsent_sn, &letter) ||
+		    letter.sn != outbox->unsent_sn)
+			fatal("outbox: record %llu is missing",
+			    (unsigned long long)outbox->unsent_sn);
 		send_letter(outbox, &letter);
 		letters_free(&letter);
 		outbox->unsent_sn++;
@@ -88,13 +94,16 @@ outbox_welcome(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 	if (outbox->open)
 		fatal("outbox: welcomed twice");
 	if (theirs < acked || (acked > 0 && !welcome->acked_known))
-		fatal("the log lost records that it had acknowledged: it has %llu of ours, %llu were acknowledged",
+		fatal("the log lost records that it had acknowledged: it has %llu of ours, %llu "
+		      "were acknowledged",
 		    (unsigned long long)theirs, (unsigned long long)acked);
 	if (theirs > outbox->next_sn)
-		fatal("the queue is older than the log: the log has %llu of our records, the queue knows %llu",
+		fatal("the queue is older than the log: the log has %llu of our records, the queue "
+		      "knows %llu",
 		    (unsigned long long)theirs, (unsigned long long)outbox->next_sn);
 	if (welcome->degraded)
-		log_warn("this filesystem does not erase in place: old signing keys may survive on the disk");
+		log_warn("this filesystem does not erase in place: old signing keys may survive on "
+		         "the disk");
 	outbox->open = true;
 	send_more(outbox);
 }
@@ -125,8 +134,10 @@ outbox_commit(struct outbox *outbox)
 void
 outbox_synced(struct outbox *outbox, const struct msg_record_synced *synced)
 {
-	if (!outbox->open || synced->sn != count_to(outbox->acked_sn) || synced->sn >= outbox->unsent_sn)
-		fatal("outbox: record %llu was acknowledged out of turn", (unsigned long long)synced->sn);
+	if (!outbox->open || synced->sn != count_to(outbox->acked_sn) ||
+	    synced->sn >= outbox->unsent_sn)
+		fatal("outbox: record %llu was acknowledged out of turn",
+		    (unsigned long long)synced->sn);
 	outbox->acked_sn = synced->sn;
 	outbox->acked_seq = synced->seq;
 	outbox->seqs[synced->sn % OUTBOX_WINDOW] = synced->seq;
@@ -140,13 +151,16 @@ outbox_refused(struct outbox *outbox, const struct msg_record_refused *refused)
 	if (outbox->refusal)
 		return;
 	outbox->refusal = refused->code;
-	outbox->again_us = refused->code == REFUSAL_FULL ? clock_monotonic_us() + OUTBOX_AGAIN_US : 0;
+	outbox->again_us =
+	    refused->code == REFUSAL_FULL ? clock_monotonic_us() + OUTBOX_AGAIN_US : 0;
 	log_error("the auditor refuses record %llu (code %u, it expects %llu): no new work",
-	    (unsigned long long)refused->sn, refused->code, (unsigned long long)refused->expected_sn);
+	    (unsigned long long)refused->sn, refused->code,
+	    (unsigned long long)refused->expected_sn);
 }
 
 void
-outbox_settle(struct outbox *outbox, void (*visit)(void *context, const struct letter *letter), void *context)
+outbox_settle(struct outbox *outbox, void (*visit)(void *context, const struct letter *letter),
+    void *context)
 {
 	uint64_t first = count_to(outbox->settled_sn), end = count_to(outbox->acked_sn);
 	struct letter letter;
@@ -188,7 +202,8 @@ outbox_accepts(const struct outbox *outbox, const char **why)
 
 	if (!outbox->refusal)
 		return true;
-	*why = outbox->refusal <= REFUSAL_FROZEN ? reasons[outbox->refusal] : "the auditor refuses records";
+	*why = outbox->refusal <= REFUSAL_FROZEN ? reasons[outbox->refusal]
+	                                         : "the auditor refuses records";
 	return false;
 }
 

@@ -28,7 +28,8 @@ struct outbox {
 	uint64_t acked_seq;
 	uint8_t acked_hash[32];
 	uint64_t settled_sn;   /* acknowledged and noted in the store; UINT64_MAX: none */
-	uint64_t seqs[OUTBOX_WINDOW]; /* where the log has them: acknowledged, not yet settled, by sn */
+	uint64_t
+	    seqs[OUTBOX_WINDOW]; /* where the log has them: acknowledged, not yet settled, by sn */
 	bool open;             /* the auditor has welcomed us */
 	uint32_t refusal;      /* enum record_refusal, 0: none; no new work meanwhile */
 	uint64_t again_us;     /* monotonic: when to try again, 0: never */
@@ -49,7 +50,8 @@ void outbox_welcome(struct outbox *outbox, const struct msg_broker_welcome *welc
  * Inside a transaction: one record about a job (jobs.seq; 0: none).  Takes d.  Returns its number.
  * The transaction must be committed with outbox_commit().
  */
-uint64_t outbox_add(struct outbox *outbox, const char *type, struct json *d, bool seal, int64_t job);
+uint64_t outbox_add(struct outbox *outbox, const char *type, struct json *d, bool seal,
+    int64_t job);
 void outbox_commit(struct outbox *outbox);
 
 void outbox_synced(struct outbox *outbox, const struct msg_record_synced *synced);
@@ -59,7 +61,8 @@ void outbox_refused(struct outbox *outbox, const struct msg_record_refused *refu
  * Note in the store what was acknowledged since the last call, then call visit() with each of
  * these records, in order.
  */
-void outbox_settle(struct outbox *outbox, void (*visit)(void *context, const struct letter *letter), void *context);
+void outbox_settle(struct outbox *outbox, void (*visit)(void *context, const struct letter *letter),
+    void *context);
 
 /* Is this record, and all before it, durable in log and store? */
 bool outbox_is_settled(const struct outbox *outbox, uint64_t sn);

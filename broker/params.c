@@ -12,11 +12,13 @@ params_known(struct operation *operation, const char *const *names, bool takes_d
 	const struct json *params = operation->request.params;
 
 	if (params && json_unknown_key(params, names)) {
-		operation_refuse(operation, "invalid_input", "a parameter is not known to %s", operation->request.method);
+		operation_refuse(operation, "invalid_input", "a parameter is not known to %s",
+		    operation->request.method);
 		return false;
 	}
 	if (operation->descriptor >= 0 && !takes_descriptor) {
-		operation_refuse(operation, "invalid_input", "%s takes no descriptor", operation->request.method);
+		operation_refuse(operation, "invalid_input", "%s takes no descriptor",
+		    operation->request.method);
 		return false;
 	}
 	return true;
@@ -45,7 +47,8 @@ params_job(struct operation *operation, struct job *job)
 }
 
 bool
-params_text(struct operation *operation, const char *name, size_t most, bool required, const char **text)
+params_text(struct operation *operation, const char *name, size_t most, bool required,
+    const char **text)
 {
 	const struct json *value = json_get(operation->request.params, name);
 
@@ -55,7 +58,8 @@ params_text(struct operation *operation, const char *name, size_t most, bool req
 	if (!*text)
 		operation_refuse(operation, "invalid_input", "%s must be a text", name);
 	else if (strlen(*text) > most)
-		operation_refuse(operation, "invalid_input", "%s is longer than %zu bytes", name, most);
+		operation_refuse(operation, "invalid_input", "%s is longer than %zu bytes", name,
+		    most);
 	else if (required && (*text)[strspn(*text, " \t\r\n")] == '\0')
 		operation_refuse(operation, "invalid_input", "%s must not be blank", name);
 	else
@@ -64,16 +68,16 @@ params_text(struct operation *operation, const char *name, size_t most, bool req
 }
 
 bool
-params_integer(struct operation *operation, const char *name, int64_t least, int64_t most, int64_t otherwise,
-    int64_t *number)
+params_integer(struct operation *operation, const char *name, int64_t least, int64_t most,
+    int64_t otherwise, int64_t *number)
 {
 	const struct json *value = json_get(operation->request.params, name);
 
 	*number = otherwise;
 	if (!value || (json_integer(value, number) && *number >= least && *number <= most))
 		return true;
-	operation_refuse(operation, "invalid_input", "%s must be an integer from %lld to %lld", name,
-	    (long long)least, (long long)most);
+	operation_refuse(operation, "invalid_input", "%s must be an integer from %lld to %lld",
+	    name, (long long)least, (long long)most);
 	return false;
 }
 
@@ -90,7 +94,8 @@ params_boolean(struct operation *operation, const char *name, bool otherwise, bo
 }
 
 bool
-params_bits(struct operation *operation, const char *name, int64_t (*number_of)(const char *), uint32_t *bits)
+params_bits(struct operation *operation, const char *name, int64_t (*number_of)(const char *),
+    uint32_t *bits)
 {
 	const struct json *value = json_get(operation->request.params, name);
 

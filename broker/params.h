@@ -20,12 +20,14 @@ bool params_known(struct operation *operation, const char *const *names, bool ta
 bool params_job(struct operation *operation, struct job *job);
 
 /* A text of at most `most` bytes; NULL when it is not there, which `required` does not allow. */
-bool params_text(struct operation *operation, const char *name, size_t most, bool required, const char **text);
-bool params_integer(struct operation *operation, const char *name, int64_t least, int64_t most, int64_t otherwise,
-    int64_t *number);
+bool params_text(struct operation *operation, const char *name, size_t most, bool required,
+    const char **text);
+bool params_integer(struct operation *operation, const char *name, int64_t least, int64_t most,
+    int64_t otherwise, int64_t *number);
 bool params_boolean(struct operation *operation, const char *name, bool otherwise, bool *truth);
 
 /* An array of texts, as bits 1 << number_of(text); 0 when it is not there. */
-bool params_bits(struct operation *operation, const char *name, int64_t (*number_of)(const char *), uint32_t *bits);
+bool params_bits(struct operation *operation, const char *name, int64_t (*number_of)(const char *),
+    uint32_t *bits);
 
 #endif

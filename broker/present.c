@@ -224,11 +224,13 @@ present_job(struct broker *broker, const struct job *job)
 	json_add_integer(submitter, "gid", job->submitter_gid);
 	json_add_integer(submitter, "pid", job->submitter_pid);
 	json_add_boolean(object, "self_approved", job->self_approved != 0);
-	json_add_boolean(object, "cancel_requested", job->status == JOB_RUNNING && job->cancel_us != 0);
+	json_add_boolean(object, "cancel_requested",
+	    job->status == JOB_RUNNING && job->cancel_us != 0);
 	present_time(object, "approval_expires_at", job->approval_expires_us);
 	add_waiting(broker, object, job);
 	attempts_each(broker->store, job->seq, add_attempt, json_add_array(object, "attempts_log"));
-	attempts_each_decision(broker->store, job->seq, add_decision, json_add_array(object, "decisions"));
+	attempts_each_decision(broker->store, job->seq, add_decision,
+	    json_add_array(object, "decisions"));
 	rules_warn(broker, json_add_array(object, "warnings"));
 	return object;
 }

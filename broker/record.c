@@ -58,7 +58,8 @@ add_text(struct json *d, const char *key, const char *text)
 	char cut[REASON_MOST];
 	size_t length = 0, step;
 
-	while (text[length] && (step = text_utf8_length(text + length, strlen(text + length))) > 0 &&
+	while (text[length] &&
+	    (step = text_utf8_length(text + length, strlen(text + length))) > 0 &&
 	    length + step < sizeof(cut))
 		length += step;
 	memcpy(cut, text, length);
@@ -75,7 +76,8 @@ add_command(struct json *d, const struct job *job)
 	size_t length;
 	scoped_free char *printed = NULL;
 
-	for (const char *arg = jobs_list_next(&job->argv, NULL); arg; arg = jobs_list_next(&job->argv, arg))
+	for (const char *arg = jobs_list_next(&job->argv, NULL); arg;
+	     arg = jobs_list_next(&job->argv, arg))
 		json_add_bytes(command, NULL, arg, strlen(arg));
 	printed = json_print(command, &length);
 	if (length <= COMMAND_MOST) {
@@ -95,7 +97,8 @@ struct json *
 record_proposed(const struct job *job, bool allowed, const char *reason)
 {
 	struct json *d = begin(job);
-	struct record_who who = { job->submitter_uid, job->submitter_gid, job->submitter_pid, NULL };
+	struct record_who who = { job->submitter_uid, job->submitter_gid, job->submitter_pid,
+		NULL };
 
 	add_who(d, &who);
 	add_text(d, "key", job->key);
@@ -155,7 +158,8 @@ record_decision_refused(const struct job *job, const struct record_who *who, con
 }
 
 struct json *
-record_verdict(const struct job *job, const struct record_who *who, bool allowed, const char *reason)
+record_verdict(const struct job *job, const struct record_who *who, bool allowed,
+    const char *reason)
 {
 	struct json *d = begin(job);
 
@@ -253,7 +257,8 @@ record_lost(const struct job *job, const struct attempt *attempt)
 }
 
 struct json *
-record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots, const struct record_who *who)
+record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots,
+    const struct record_who *who)
 {
 	struct json *d = json_object();
 	char hex[2 * DIGEST_BYTES + 1];

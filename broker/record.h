@@ -36,19 +36,25 @@ struct record_who {
 };
 
 struct json *record_proposed(const struct job *job, bool allowed, const char *reason);
-struct json *record_refused(const struct record_who *who, const char *code, const char *what, const char *rule);
-struct json *record_decision(const struct job *job, const struct record_who *who, const char *reason);
-struct json *record_decision_refused(const struct job *job, const struct record_who *who, const char *decision,
-    const char *code, const char *reason);
+struct json *record_refused(const struct record_who *who, const char *code, const char *what,
+    const char *rule);
+struct json *record_decision(const struct job *job, const struct record_who *who,
+    const char *reason);
+struct json *record_decision_refused(const struct job *job, const struct record_who *who,
+    const char *decision, const char *code, const char *reason);
 /* job.policy, job.dead, job.dry_run: who may be NULL. */
-struct json *record_verdict(const struct job *job, const struct record_who *who, bool allowed, const char *reason);
+struct json *record_verdict(const struct job *job, const struct record_who *who, bool allowed,
+    const char *reason);
 struct json *record_expired(const struct job *job);
 struct json *record_stale(const struct job *job, const struct json *changes);
-struct json *record_dispatch(const struct job *job, const struct run_name *run, const uint8_t digest[32]);
-struct json *record_step(const struct job *job, const struct record_who *who); /* cancel_requested, cancelled, retry */
+struct json *record_dispatch(const struct job *job, const struct run_name *run,
+    const uint8_t digest[32]);
+struct json *record_step(const struct job *job,
+    const struct record_who *who); /* cancel_requested, cancelled, retry */
 struct json *record_finished(const struct job *job, const struct attempt *attempt);
 struct json *record_lost(const struct job *job, const struct attempt *attempt);
-struct json *record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots, const struct record_who *who);
+struct json *record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots,
+    const struct record_who *who);
 struct json *record_policy_refused(const char *reason, const struct record_who *who);
 
 #endif

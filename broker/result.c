@@ -50,14 +50,16 @@ open_stream(const struct job *job, const struct attempt *attempt, enum result_st
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
 	    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-	struct run_name run = { .attempt = (uint32_t)attempt->number, .slot = (uint32_t)attempt->slot };
+	struct run_name run = { .attempt = (uint32_t)attempt->number,
+		.slot = (uint32_t)attempt->slot };
 	char folder[RUN_FOLDER_BYTES], path[128];
 	scoped_close int fd = -1;
 	struct stat st;
 
 	memcpy(run.job, job->id.at, sizeof(run.job));
 	run_folder(&run, folder);
-	text_format(path, sizeof(path), "%u/%s/%s", run.slot, folder, stream == RESULT_OUT ? KEEP_OUT : KEEP_ERR);
+	text_format(path, sizeof(path), "%u/%s/%s", run.slot, folder,
+	    stream == RESULT_OUT ? KEEP_OUT : KEEP_ERR);
 	fd = (int)syscall(SYS_openat2, BROKER_RUNS_FD, path, &how, sizeof(how));
 	if (fd < 0)
 		return -1;
@@ -79,7 +81,8 @@ result_read(const struct broker *broker, const struct job *job, const struct att
 	if (fd < 0)
 		return -1;
 	while (done < size) {
-		ssize_t length = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
+		ssize_t length =
+		    pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
 
 		if (length < 0 && errno != EINTR)
 			return -1;
@@ -113,10 +116,11 @@ cut_of(uint64_t stored, uint64_t head)
 	return cut;
 }
 
-/* The text of one stream, at most RESULT_TEXT_MOST bytes of it, with a line where bytes are missing. */
+/* The text of one stream, at most RESULT_TEXT_MOST bytes, with a line where some are missing. */
 static void
-add_stream(struct json *result, const char *name, const struct broker *broker, const struct job *job,
-    const struct attempt *attempt, enum result_stream stream, bool *truncated)
+add_stream(struct json *result, const char *name, const struct broker *broker,
+    const struct job *job, const struct attempt *attempt, enum result_stream stream,
+    bool *truncated)
 {
 	bool out = stream == RESULT_OUT;
 	uint64_t all = (uint64_t)(out ? attempt->out_bytes : attempt->err_bytes);
@@ -132,9 +136,10 @@ add_stream(struct json *result, const char *name, const struct broker *broker, c
 		length = (size_t)got;
 	if (cut.gap) {
 		*truncated = true;
-		length += (size_t)snprintf(bytes + length, 100, "\n[... a part of %llu bytes is left out here ...]\n",
-		    (unsigned long long)all);
-		got = result_read(broker, job, attempt, stream, cut.tail, bytes + length, cut.stored - cut.tail);
+		length += (size_t)snprintf(bytes + length, 100,
+		    "\n[... a part of %llu bytes is left out here ...]\n", (unsigned long long)all);
+		got = result_read(broker, job, attempt, stream, cut.tail, bytes + length,
+		    cut.stored - cut.tail);
 		if (got > 0)
 			length += (size_t)got;
 	}
@@ -163,7 +168,8 @@ add_end(struct json *result, const struct attempt *attempt)
 		break;
 	default:
 		/* As in the first system: a signal is a negative code. */
-		json_add_integer(result, "returncode", attempt->signal ? -attempt->signal : attempt->exit_code);
+		json_add_integer(result, "returncode",
+		    attempt->signal ? -attempt->signal : attempt->exit_code);
 	}
 }
 

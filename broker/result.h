@@ -23,8 +23,9 @@ char *result_text(struct broker *broker, const struct job *job, const struct att
  * Up to `size` bytes of a stored stream from `offset`; how many, or -1 with errno (ENOENT: not
  * there or not any more).
  */
-ssize_t result_read(const struct broker *broker, const struct job *job, const struct attempt *attempt,
-    enum result_stream stream, uint64_t offset, void *bytes, size_t size);
+ssize_t result_read(const struct broker *broker, const struct job *job,
+    const struct attempt *attempt, enum result_stream stream, uint64_t offset, void *bytes,
+    size_t size);
 
 /* A copy with U+FFFD for what is not UTF-8, and for NUL.  malloc()ed, NUL-terminated.  Pure. */
 char *result_repair(const char *bytes, size_t length);

@@ -34,12 +34,14 @@ read_members(struct rpc_request *request, struct rpc_fault *fault)
 	const char *version = json_text(json_get(message, "jsonrpc"));
 
 	if (!is_id(json_get(message, "id")))
-		return refuse(fault, RPC_REQUEST, "id must be an integer or a text of at most 200 bytes");
+		return refuse(fault, RPC_REQUEST,
+		    "id must be an integer or a text of at most 200 bytes");
 	request->id = json_get(message, "id");
 	if (!version || strcmp(version, "2.0") != 0)
 		return refuse(fault, RPC_REQUEST, "jsonrpc must be \"2.0\"");
 	if (json_unknown_key(message, known))
-		return refuse(fault, RPC_REQUEST, "only jsonrpc, id, method and params may be there");
+		return refuse(fault, RPC_REQUEST,
+		    "only jsonrpc, id, method and params may be there");
 	request->method = json_text(json_get(message, "method"));
 	if (!request->method)
 		return refuse(fault, RPC_REQUEST, "method must be a text");
@@ -58,7 +60,8 @@ rpc_parse(const char *line, size_t length, struct rpc_request *request, struct r
 	memset(request, 0, sizeof(*request));
 	request->message = json_parse(line, length, &error);
 	if (!request->message) {
-		text_format(text, sizeof(text), "not strict JSON: column %zu: %s", error.column, error.text);
+		text_format(text, sizeof(text), "not strict JSON: column %zu: %s", error.column,
+		    error.text);
 		return refuse(fault, RPC_PARSE, text);
 	}
 	if (!json_is_object(request->message))

@@ -32,11 +32,13 @@ struct rpc_fault {
 };
 
 /* False with *fault; request->id is set then if it could be read.  rpc_free() in both cases. */
-bool rpc_parse(const char *line, size_t length, struct rpc_request *request, struct rpc_fault *fault);
+bool rpc_parse(const char *line, size_t length, struct rpc_request *request,
+    struct rpc_fault *fault);
 void rpc_free(struct rpc_request *request);
 
-/* One line without its newline, malloc()ed.  Takes result, or data (members beside "code", may be NULL). */
+/* One line without its newline, malloc()ed.  Takes result, or data (more members, or NULL). */
 char *rpc_result(const struct json *id, struct json *result, size_t *length);
-char *rpc_error(const struct json *id, const struct rpc_fault *fault, struct json *data, size_t *length);
+char *rpc_error(const struct json *id, const struct rpc_fault *fault, struct json *data,
+    size_t *length);
 
 #endif

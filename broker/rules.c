@@ -33,7 +33,8 @@ read_file(int fd, size_t *length, const char **why)
 		return NULL;
 	}
 	while (*length <= LIMIT_POLICY_BYTES) {
-		ssize_t got = pread(fd, bytes + *length, LIMIT_POLICY_BYTES + 1 - *length, (off_t)*length);
+		ssize_t got =
+		    pread(fd, bytes + *length, LIMIT_POLICY_BYTES + 1 - *length, (off_t)*length);
 
 		if (got < 0 && errno != EINTR)
 			return NULL;
@@ -82,10 +83,12 @@ rules_load(struct broker *broker)
 	rules->generation = 1;
 	rules->policy = load_from(broker, BROKER_POLICY_FD, rules->error);
 	/* The roots and slots of the executor come from what launch read. */
-	if (rules->policy && memcmp(policy_digest(rules->policy), broker->boot.policy_sha256, DIGEST_BYTES) != 0) {
+	if (rules->policy &&
+	    memcmp(policy_digest(rules->policy), broker->boot.policy_sha256, DIGEST_BYTES) != 0) {
 		policy_free(rules->policy);
 		rules->policy = NULL;
-		text_copy(rules->error, sizeof(rules->error), "the policy file changed during the start: reload it");
+		text_copy(rules->error, sizeof(rules->error),
+		    "the policy file changed during the start: reload it");
 	}
 	if (!rules->policy)
 		log_warn("no policy is in force, nothing may run: %s", rules->error);
@@ -107,8 +110,10 @@ rules_record(struct broker *broker, const struct record_who *who)
 	if (known)
 		return;
 	store_begin(broker->store);
-	outbox_add(&broker->outbox, "policy.loaded", record_policy(policy_digest(policy), policy_version(policy),
-	    policy_rule_count(policy), policy_root_count(policy), who), false, 0);
+	outbox_add(&broker->outbox, "policy.loaded",
+	    record_policy(policy_digest(policy), policy_version(policy), policy_rule_count(policy),
+	        policy_root_count(policy), who),
+	    false, 0);
 	letters_set_policy(broker->store, policy_digest(policy));
 	outbox_commit(&broker->outbox);
 }
@@ -117,7 +122,8 @@ rules_record(struct broker *broker, const struct record_who *who)
 static bool
 same_bounds(const struct policy *a, const struct policy *b)
 {
-	if (!a || policy_root_count(a) != policy_root_count(b) || policy_slots(a) != policy_slots(b) ||
+	if (!a || policy_root_count(a) != policy_root_count(b) ||
+	    policy_slots(a) != policy_slots(b) ||
 	    strcmp(policy_profile_floor(a), policy_profile_floor(b)) != 0)
 		return false;
 	for (size_t i = 0; i < policy_root_count(a); i++) {
@@ -193,7 +199,8 @@ rules_warn(struct broker *broker, struct json *warnings)
 		json_add_text(warnings, NULL, "no policy is loaded: nothing may run");
 	if (rules_changed(broker, -1))
 		json_add_text(warnings, NULL,
-		    "the policy file on disk differs from the loaded policy: policy reload takes it");
+		    "the policy file on disk differs from the loaded policy: policy reload takes "
+		    "it");
 }
 
 bool

@@ -17,12 +17,13 @@ void rules_record(struct broker *broker, const struct record_who *who);
 
 enum rules_reload {
 	RULES_LOADED,
-	RULES_RESTART, /* good, but other roots, slots or floor: the trio must start again to take it */
-	RULES_REFUSED, /* rules.error is untouched, *error says why; what was loaded stays in force */
+	RULES_RESTART, /* good, but other roots, slots or floor: a new start takes it */
+	RULES_REFUSED, /* *error says why; what was loaded stays in force */
 };
 
 /* Take the policy from a descriptor of the operator's.  fd stays the caller's. */
-enum rules_reload rules_reload(struct broker *broker, int fd, char error[512], struct policy **loaded);
+enum rules_reload rules_reload(struct broker *broker, int fd, char error[512],
+    struct policy **loaded);
 
 /* Is the file on disk no longer what was loaded?  fd: opened just now by a client, or -1. */
 bool rules_changed(struct broker *broker, int fd);

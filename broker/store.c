@@ -33,13 +33,14 @@ static const char *const statements[STATEMENT_COUNT] = {
 #undef STATEMENT
 };
 
-/* Anything but these three ends the process; a transaction that was open is rolled back by the next opening. */
+/* Anything but these three ends the process; the next opening rolls back what was not committed. */
 static int
 check(struct store *store, int code, const char *what)
 {
 	if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
 		return code;
-	fatal("store: %s: %s (%d)", what, store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), code);
+	fatal("store: %s: %s (%d)", what,
+	    store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), code);
 }
 
 static void
@@ -146,7 +147,9 @@ harden(struct store *store)
 	};
 
 	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		check(store, sqlite3_db_config(store->db, options[i].option, options[i].value, NULL), "harden");
+		check(store,
+		    sqlite3_db_config(store->db, options[i].option, options[i].value, NULL),
+		    "harden");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
 		sqlite3_limit(store->db, limits[i].limit, limits[i].value);
 	sqlite3_set_authorizer(store->db, authorise, store);
@@ -173,8 +176,9 @@ make_tables(struct store *store)
 	execute(store, schema_jobs);
 	execute(store, schema_attempts);
 	execute(store, schema_rest);
-	sqlite3_snprintf(sizeof(stamp), stamp, "PRAGMA application_id = %d; PRAGMA user_version = %d",
-	    STORE_APPLICATION, STORE_VERSION);
+	sqlite3_snprintf(sizeof(stamp), stamp,
+	    "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION,
+	    STORE_VERSION);
 	execute(store, stamp);
 	execute(store, "COMMIT");
 	log_info("store: made a new queue");
@@ -193,7 +197,8 @@ check_tables(struct store *store)
 	if (ask(store, "PRAGMA application_id") != STORE_APPLICATION)
 		fatal("store: this is not a queue of agent-safe");
 	if (version != STORE_VERSION)
-		fatal("store: version %lld, this program knows %d", (long long)version, STORE_VERSION);
+		fatal("store: version %lld, this program knows %d", (long long)version,
+		    STORE_VERSION);
 	if (ask(store, "SELECT count(*) FROM pragma_quick_check WHERE quick_check = 'ok'") != 1)
 		fatal("store: damaged: keep the files and restore a copy");
 }
@@ -203,8 +208,10 @@ prepare(struct store *store)
 {
 	for (int i = 0; i < STATEMENT_COUNT; i++) {
 		store->queries[i].store = store;
-		check(store, sqlite3_prepare_v3(store->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
-		    &store->queries[i].statement, NULL), statements[i]);
+		check(store,
+		    sqlite3_prepare_v3(store->db, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+		        &store->queries[i].statement, NULL),
+		    statements[i]);
 	}
 	store->ready = true;
 }
@@ -259,7 +266,8 @@ store_tidy(struct store *store, bool now)
 {
 	if (store->wal_pages == 0 || (!now && store->wal_pages < WAL_PAGES_MOST))
 		return;
-	check(store, sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
+	check(store,
+	    sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
 	    "checkpoint");
 	store->wal_pages = 0;
 }
@@ -294,15 +302,18 @@ void
 store_put_bytes(struct query *query, const void *bytes, size_t length)
 {
 	/* A NULL pointer would bind null. */
-	check(query->store, sqlite3_bind_blob64(query->statement, ++query->filled, bytes ? bytes : "",
-	    length, SQLITE_STATIC), "bind");
+	check(query->store,
+	    sqlite3_bind_blob64(query->statement, ++query->filled, bytes ? bytes : "", length,
+	        SQLITE_STATIC),
+	    "bind");
 }
 
 bool
 store_step(struct query *query)
 {
 	query->read = 0;
-	return check(query->store, sqlite3_step(query->statement), sqlite3_sql(query->statement)) == SQLITE_ROW;
+	return check(query->store, sqlite3_step(query->statement), sqlite3_sql(query->statement)) ==
+	    SQLITE_ROW;
 }
 
 int64_t

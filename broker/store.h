@@ -25,7 +25,7 @@ enum statement {
 struct store;
 struct query; /* one statement in use: fill, step, read, done */
 
-/* queue.db in the working directory, made when it is not there.  Another process has it open: the end. */
+/* queue.db in the working directory, made if need be.  Another process has it open: the end. */
 struct store *store_open(void);
 void store_close(struct store *store);
 
@@ -40,8 +40,10 @@ void store_tidy(struct store *store, bool now);
 /* Begin to use a statement; it must not be in use.  Fill its parameters from the left. */
 struct query *store_query(struct store *store, enum statement which);
 void store_put_integer(struct query *query, int64_t value);
-void store_put_text(struct query *query, const char *text);                   /* borrowed until store_done(); NULL: null */
-void store_put_bytes(struct query *query, const void *bytes, size_t length); /* likewise; never null */
+void store_put_text(struct query *query,
+    const char *text); /* borrowed until store_done(); NULL: null */
+void store_put_bytes(struct query *query, const void *bytes,
+    size_t length); /* likewise; never null */
 
 /* True: there is a row; its columns are read from the left. */
 bool store_step(struct query *query);

@@ -20,6 +20,13 @@ struct submission {
 struct submission *submission_read(struct operation *operation);
 void submission_free(struct submission *submission);
 
+/*
+ * Refuse, and have it on record first: the code, what it was about and which rule, never the
+ * value.  Returns false.
+ */
+bool submission_reject(struct operation *operation, const char *code, const char *what,
+    const char *rule, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
 /* Names of what differs in content between two jobs with one key, into the array. */
 struct json;
 void submission_differences(const struct job *old, const struct job *new, struct json *names);

@@ -47,11 +47,15 @@ static enum weighed
 make_stale(struct operation *operation, struct job *job)
 {
 	const struct assessment *assessment = operation->assessment;
-	struct json *changes = changes_of(job, assessment), *d = record_stale(job, changes), *data = json_object();
+	struct json *changes = changes_of(job, assessment), *d = record_stale(job, changes),
+	            *data = json_object();
 	scoped_free char *texts = json_print(changes, NULL);
 	struct bytes approved = bytes_copy(job->approved_sha256.at, job->approved_sha256.length);
-	struct decision decision = { .at_us = (int64_t)clock_realtime_us(), .decision = "stale", .uid = -1,
-	    .digest = approved, .changes = texts };
+	struct decision decision = { .at_us = (int64_t)clock_realtime_us(),
+		.decision = "stale",
+		.uid = -1,
+		.digest = approved,
+		.changes = texts };
 	uint64_t sn;
 
 	if (!job_take(STEP_STALE, &job->status, &job->approval))
@@ -60,7 +64,8 @@ make_stale(struct operation *operation, struct job *job)
 	forget_approval(job);
 	bytes_free(&job->plan);
 	bytes_free(&job->spec_sha256);
-	job->plan = bytes_copy(assessment->plan.bytes, assessment->planned ? assessment->plan.length : 0);
+	job->plan =
+	    bytes_copy(assessment->plan.bytes, assessment->planned ? assessment->plan.length : 0);
 	job->spec_sha256 = bytes_copy(assessment->digest, assessment->planned ? DIGEST_BYTES : 0);
 	sn = methods_step(operation->broker, job, "job.stale", d, false, &decision);
 	bytes_free(&approved);
@@ -80,7 +85,8 @@ keep_as_it_is(struct operation *operation, const struct job *job)
 	uint64_t sn = methods_note(operation->broker, job, "job.policy",
 	    record_verdict(job, &who, false, operation->assessment->reason));
 
-	operation_refuse_after(operation, sn, NULL, "policy_denied", "%s", operation->assessment->reason);
+	operation_refuse_after(operation, sn, NULL, "policy_denied", "%s",
+	    operation->assessment->reason);
 	return WEIGH_REFUSED;
 }
 
@@ -108,7 +114,8 @@ bury(struct operation *operation, struct job *job)
 static bool
 is_changed_world(const struct assessment *assessment)
 {
-	return assessment->status == ASSESS_WORKDIR || assessment->decision.verdict == VERDICT_NO_PROGRAM;
+	return assessment->status == ASSESS_WORKDIR ||
+	    assessment->decision.verdict == VERDICT_NO_PROGRAM;
 }
 
 enum weighed
@@ -150,8 +157,10 @@ expire(struct broker *broker, struct job *job)
 {
 	struct json *d = record_expired(job);
 	struct bytes approved = bytes_copy(job->approved_sha256.at, job->approved_sha256.length);
-	struct decision decision = { .at_us = (int64_t)clock_realtime_us(), .decision = "expired", .uid = -1,
-	    .digest = approved };
+	struct decision decision = { .at_us = (int64_t)clock_realtime_us(),
+		.decision = "expired",
+		.uid = -1,
+		.digest = approved };
 
 	if (!job_take(STEP_EXPIRE, &job->status, &job->approval))
 		fatal("store: job %lld cannot expire", (long long)job->seq);

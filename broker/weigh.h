@@ -13,9 +13,9 @@ struct broker;
 struct operation;
 
 enum weighed {
-	WEIGH_GOOD,    /* what was approved is what would run */
-	WEIGH_REFUSED, /* the operation has its error; the job is pending again, or nothing has changed */
-	WEIGH_BURIED,  /* the policy says no: dead_letter */
+	WEIGH_GOOD, /* what was approved is what would run */
+	WEIGH_REFUSED, /* the operation has its error; the job is pending again, or as it was */
+	WEIGH_BURIED, /* the policy says no: dead_letter */
 };
 
 /* With operation->assessment, made just now. */

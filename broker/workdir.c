@@ -82,7 +82,8 @@ workdir_read(int fd, struct workdir *workdir, const char **why)
 	workdir->gid = st.st_gid;
 	workdir->birth_ns = 0;
 	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && birth.stx_mask & STATX_BTIME)
-		workdir->birth_ns = (uint64_t)birth.stx_btime.tv_sec * 1000000000u + birth.stx_btime.tv_nsec;
+		workdir->birth_ns =
+		    (uint64_t)birth.stx_btime.tv_sec * 1000000000u + birth.stx_btime.tv_nsec;
 	read_handle(fd, workdir);
 	return true;
 }

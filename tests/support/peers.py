@@ -17,7 +17,7 @@ import threading
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+BUILD = os.environ.get("BUILD_DIR", os.path.join(TOP, "build"))
 
 
 def header(name):
@@ -398,7 +398,8 @@ class Client:
         if descriptors:
             sent = socket.send_fds(self.socket, [data], list(descriptors))
             data = data[sent:]
-        self.socket.sendall(data)
+        if data:
+            self.socket.sendall(data)
 
     def receive(self):
         while b"\n" not in self.buffer:
