@@ -73,6 +73,9 @@ void cage_rig_ask(struct cage_rig *rig, const struct run_name *name);
 /* `sh -c script` with the defaults. */
 bool cage_rig_script(struct cage_rig *rig, const char *script, struct cage_run *run);
 
+/* `sh -c text` outside of any cage, as root; its exit code. */
+int cage_rig_shell(const char *text);
+
 /* Kill the executor and start another one in the same place. */
 void cage_rig_restart(struct cage_rig *rig);
 

@@ -328,16 +328,26 @@ cage_world_start(struct cage_rig *rig, int broker, int auditor)
 	close(go[1]);
 }
 
-static void
+static int
 run(const char *const argv[])
 {
+	int status = -1;
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		execv(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}
-	waitpid(pid, NULL, 0);
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+int
+cage_rig_shell(const char *text)
+{
+	const char *const argv[] = { "/bin/sh", "-c", text, NULL };
+
+	return run(argv);
 }
 
 void
