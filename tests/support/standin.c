@@ -251,6 +251,7 @@ static void
 try_escapes(void)
 {
 	tell("mask-entries %d", entries(boot.state_dir));
+	tell("mask-socket %s", outcome(faccessat(AT_FDCWD, boot.propose_socket, F_OK, 0)));
 	tell("umount-mask %s", outcome(umount2(boot.state_dir, MNT_DETACH)));
 	tell("umount-proc %s", outcome(umount2("/proc", MNT_DETACH)));
 	tell("unshare-user %s", outcome(unshare(CLONE_NEWUSER)));

@@ -145,6 +145,8 @@ refused() {
 	launch
 	facts_complete
 	fact "executor mask-entries -1"
+	fact "executor mask-socket EACCES" # everybody else may pass the state folder and see it
+	inside setpriv --reuid 70002 --clear-groups test -e "/var/lib/agent-safe/workspaces/${LT_STATE##*/}/propose.sock"
 	fact "executor umount-mask EINVAL"
 	fact "executor umount-proc EINVAL"
 	fact "executor fresh-proc-status 0"
