@@ -177,12 +177,13 @@ view_verdict(const struct json *assessment)
 	output_text("\n");
 	view_member("  reason", assessment, "reason");
 	view_member("  rule", assessment, "rule_index");
+	view_member("  which says", assessment, "matched_rule");
 	for (size_t i = 0; i < json_count(failed); i++) {
 		view_member("  not by rule", json_at(failed, i), "rule");
 		view_member("    because", json_at(failed, i), "text");
 	}
 	view_object("program", json_get(assessment, "program"));
-	view_object("environment", json_get(assessment, "environment"));
+	view_list("environment", json_get(assessment, "environment"));
 	view_object("limits", json_get(assessment, "limits"));
 	view_member("cage profile", assessment, "profile");
 	view_member("policy digest", assessment, "policy_digest");
@@ -209,7 +210,7 @@ static void
 view_attempts(const struct json *attempts)
 {
 	static const char *const shown[] = {
-		"outcome", "exit_code", "signal", "stage", "error", "reason", "duration_ms", "next_try_at",
+		"outcome", "worker", "exit_code", "signal", "stage", "error", "reason", "duration_ms", "next_try_at",
 		"stdout_bytes", "stderr_bytes", "stdout_sha256", "stderr_sha256", "redactions", "layers",
 	};
 
