@@ -47,12 +47,14 @@ bridge_mcp(struct cli *cli)
 }
 
 /*
- * The far end of -H.  Lines go to the broker as they come, but for job.submit: a descriptor
- * cannot travel over ssh, so the directory that "cwd" names (or this one) is opened here, with
- * the rights of the account that ssh logged in.
+ * The far end of -H.  Lines go to the broker as they come, but for methods that want a
+ * descriptor, which cannot travel over ssh: for job.submit the directory that "cwd" names (or
+ * this one) is opened here, for policy.reload and server.status the policy file, with the rights
+ * of the account that ssh logged in.
  */
 struct bridge {
 	int socket;
+	const char *policy; /* its path */
 	char *line;      /* LIMIT_LINE_BYTES */
 	size_t used;
 	char *pending;   /* malloc()ed: a line on its way to the broker, NULL: none */
@@ -79,7 +81,7 @@ write_out(const char *bytes, size_t length)
 
 /* The broker never saw this request: answer in its place. */
 static void
-refuse(const struct json *request, const char *why)
+refuse(const struct json *request, const char *what, const char *why)
 {
 	struct json *reply = json_object(), *error;
 	const struct json *id = json_get(request, "id");
@@ -87,7 +89,7 @@ refuse(const struct json *request, const char *why)
 	char text[256];
 	size_t length;
 
-	text_format(text, sizeof(text), "working directory: %s", why);
+	text_format(text, sizeof(text), "%s: %s", what, why);
 	json_add_text(reply, "jsonrpc", "2.0");
 	if (id)
 		json_add(reply, "id", json_copy(id));
@@ -110,7 +112,7 @@ attach_cwd(struct bridge *bridge, struct json *request)
 
 	bridge->pass_fd = open(cwd ? cwd : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (bridge->pass_fd < 0) {
-		refuse(request, strerror(errno));
+		refuse(request, "working directory", strerror(errno));
 		return false;
 	}
 	if (cwd)
@@ -121,13 +123,31 @@ attach_cwd(struct bridge *bridge, struct json *request)
 	return true;
 }
 
+/* false: refused and answered. */
+static bool
+attach(struct bridge *bridge, struct json *request)
+{
+	const char *method = json_text(json_get(request, "method"));
+	bool reload = method && strcmp(method, "policy.reload") == 0;
+
+	if (method && strcmp(method, "job.submit") == 0 && json_is_object(json_get(request, "params")))
+		return attach_cwd(bridge, request);
+	if (!reload && (!method || strcmp(method, "server.status") != 0))
+		return true;
+	bridge->pass_fd = open(bridge->policy, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (reload && bridge->pass_fd < 0) {
+		refuse(request, "policy", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
 /* Make the line (with its newline) the pending one. */
 static void
 take_line(struct bridge *bridge, const char *line, size_t length)
 {
 	struct json_error error;
 	struct json *request = json_parse(line, length - 1, &error);
-	const char *method = json_text(json_get(request, "method"));
 
 	bridge->pass_fd = -1;
 	bridge->sent = 0;
@@ -136,8 +156,7 @@ take_line(struct bridge *bridge, const char *line, size_t length)
 	if (!bridge->pending)
 		fault_die("internal_error", "out of memory");
 	memcpy(bridge->pending, line, length);
-	if (method && strcmp(method, "job.submit") == 0 && json_is_object(json_get(request, "params")) &&
-	    !attach_cwd(bridge, request)) {
+	if (!attach(bridge, request)) {
 		free(bridge->pending);
 		bridge->pending = NULL;
 	}
@@ -215,7 +234,7 @@ bridge_dial(struct cli *cli)
 {
 	struct talk_fault fault = { 0 };
 	static struct place place; /* large */
-	struct bridge bridge = { .line = malloc(LIMIT_LINE_BYTES), .pass_fd = -1 };
+	struct bridge bridge = { .line = malloc(LIMIT_LINE_BYTES), .policy = place.policy, .pass_fd = -1 };
 	bool open = bridge.line != NULL;
 
 	cli_refuse_remote(cli, "it is the far end of -H itself");

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "scope.h"
 
 #include "cli.h"
 #include "commands.h"
@@ -53,7 +54,9 @@ add_trio(struct json *report, struct json *checks, const struct cli *cli)
 	struct json *status = NULL;
 
 	if (session_try(&session, cli, START_EITHER, &fault)) {
-		status = talk_call(&session.talk, "server.status", NULL, -1, 10000, &fault);
+		scoped_close int policy_fd = session_open_policy(&session);
+
+		status = talk_call(&session.talk, "server.status", NULL, policy_fd, 10000, &fault);
 		session_close(&session);
 	}
 	if (!status) {

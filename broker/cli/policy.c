@@ -206,13 +206,18 @@ policy_reload(struct cli *cli)
 	struct json *status, *result;
 	struct trio trio = { .count = 0 };
 	bool restart = false;
+	int policy_fd;
 
 	session_open(&session, cli, START_CONTROL);
 	status = session_ask(&session, "server.status", NULL);
 	if (!cli->host)
 		trio_watch(&trio, status);
 	json_free(status);
-	result = session_ask(&session, "policy.reload", NULL);
+	policy_fd = session_open_policy(&session);
+	if (policy_fd < 0 && !cli->host)
+		fault_die("policy_denied", "%s: %s", session.place.policy, strerror(errno));
+	result = session_ask_with(&session, "policy.reload", NULL, policy_fd);
+	scope_close(&policy_fd);
 	json_boolean(json_get(result, "restart"), &restart);
 	if (restart && !cli->host) {
 		if (!trio_await_end(&trio, RESTART_MS))

@@ -168,6 +168,18 @@ last_attempt(const struct json *job)
 	return json_count(attempts) > 0 ? json_at(attempts, json_count(attempts) - 1) : NULL;
 }
 
+/* Outcomes that the job's own processes brought about (see outcome_name() in run.h), not we. */
+static bool
+is_own_end(const char *outcome)
+{
+	static const char *const own[] = { "exited", "signalled", "oom", "limit" };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (strcmp(outcome, own[i]) == 0)
+			return true;
+	return false;
+}
+
 /* --exit-status: as the job ended; 126 and 127 when the kernel would not have its program; else 125. */
 static int
 child_exit(const struct json *job)
@@ -180,16 +192,15 @@ child_exit(const struct json *job)
 		return EXIT_OURS;
 	if (strcmp(outcome, "succeeded") == 0)
 		return EXIT_DONE;
-	if (strcmp(outcome, "failed") == 0 || strcmp(outcome, "exited") == 0 || strcmp(outcome, "signalled") == 0 ||
-	    strcmp(outcome, "oom") == 0 || strcmp(outcome, "limit") == 0) {
+	if (is_own_end(outcome)) {
 		if (json_integer(json_get(last, "exit_code"), &code) && code >= 0 && code <= 255)
 			return (int)code;
 		if (json_integer(json_get(last, "signal"), &number) && number > 0 && number < 65)
 			return 128 + (int)number;
 	}
 	if (stage && (strcmp(stage, "exec") == 0 || strcmp(stage, "program") == 0))
-		return json_integer(json_get(last, "error"), &error) && error == ENOENT ? EXIT_NOT_FOUND :
-		    EXIT_NOT_EXECUTABLE;
+		return json_integer(json_get(json_get(job, "result"), "errno"), &error) && error == ENOENT ?
+		    EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	return EXIT_OURS;
 }
 

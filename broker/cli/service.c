@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "scope.h"
 
 #include "cli.h"
 #include "commands.h"
@@ -35,9 +36,12 @@ service_status(struct cli *cli)
 {
 	struct session session;
 	struct json *status;
+	int policy_fd;
 
 	session_open(&session, cli, START_EITHER);
-	status = session_ask(&session, "server.status", NULL);
+	policy_fd = session_open_policy(&session);
+	status = session_ask_with(&session, "server.status", NULL, policy_fd);
+	scope_close(&policy_fd);
 	print_object(status);
 	json_free(status);
 	session_close(&session);

@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,6 +169,12 @@ session_close(struct session *session)
 	json_free(session->hello);
 	talk_close(&session->talk);
 	session->hello = NULL;
+}
+
+int
+session_open_policy(const struct session *session)
+{
+	return session->remote ? -1 : open(session->place.policy, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
 struct json *

@@ -25,6 +25,9 @@ bool session_try(struct session *session, const struct cli *cli, enum start_sock
     struct talk_fault *fault);
 void session_close(struct session *session);
 
+/* The policy file of this place, opened for the broker to look at; -1 when there is none (or with -H). */
+int session_open_policy(const struct session *session);
+
 /* The result, or the end of the process with the broker's reason.  params are taken over. */
 struct json *session_ask(struct session *session, const char *method, struct json *params);
 struct json *session_ask_with(struct session *session, const char *method, struct json *params, int pass_fd);

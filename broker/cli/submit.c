@@ -6,6 +6,7 @@
 
 #include "json.h"
 #include "limits.h"
+#include "loop.h"
 #include "scope.h"
 #include "text.h"
 
@@ -36,7 +37,7 @@ add_environment(struct json *params, const struct json *names)
 	}
 }
 
-/* A number of seconds from now, or the text for the broker to read. */
+/* Seconds from now, sent as the time they mean, or the text for the broker to read. */
 static void
 add_not_before(const struct cli *cli, struct json *params)
 {
@@ -44,7 +45,7 @@ add_not_before(const struct cli *cli, struct json *params)
 	uint64_t seconds;
 
 	if (text && text_number(text, 1u << 31, &seconds))
-		json_add_integer(params, "not_before", (int64_t)seconds);
+		json_add_integer(params, "not_before", (int64_t)(clock_realtime_us() / 1000000 + seconds));
 	else
 		cli_add_text(cli, params, "not_before", OPTION_NOT_BEFORE);
 }

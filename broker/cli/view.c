@@ -91,7 +91,7 @@ view_field(const char *name, const char *value)
 {
 	if (!value)
 		return;
-	output_text("%-14s ", name);
+	output_text("%-16s ", name);
 	output_shown(value);
 	output_text("\n");
 }
@@ -126,14 +126,14 @@ view_argv(const struct json *command)
 {
 	scoped_free char *line = view_command(command);
 
-	output_text("%-14s %zu argument%s\n", "command", json_count(command), json_count(command) == 1 ? "" : "s");
+	output_text("%-16s %zu argument%s\n", "command", json_count(command), json_count(command) == 1 ? "" : "s");
 	for (size_t i = 0; i < json_count(command); i++) {
 		size_t length;
 		scoped_free char *word = quote_element(json_at(command, i), &length);
 
 		output_text("  [%zu] %zu byte%s  %s\n", i, length, length == 1 ? "" : "s", word);
 	}
-	output_text("%-14s %s\n", "for a shell", line);
+	output_text("%-16s %s\n", "for a shell", line);
 }
 
 /* The members of an object, one per line. */
@@ -172,18 +172,19 @@ view_verdict(const struct json *assessment)
 	bool allowed = false;
 
 	json_boolean(json_get(assessment, "allowed"), &allowed);
-	output_text("%-14s ", "policy");
+	output_text("%-16s ", "policy");
 	output_styled(allowed ? "32" : "31", allowed ? "allowed" : "refused");
 	output_text("\n");
 	view_member("  reason", assessment, "reason");
 	view_member("  rule", assessment, "rule_index");
+	view_member("  which says", assessment, "matched_rule");
 	for (size_t i = 0; i < json_count(failed); i++) {
 		view_member("  not by rule", json_at(failed, i), "rule");
 		view_member("    because", json_at(failed, i), "text");
 	}
 	view_object("program", json_get(assessment, "program"));
-	view_object("environment", json_get(assessment, "environment"));
-	view_object("limits", json_get(assessment, "limits"));
+	view_list("environment", json_get(assessment, "environment"));
+	view_object("limits (0: no limit)", json_get(assessment, "limits"));
 	view_member("cage profile", assessment, "profile");
 	view_member("policy digest", assessment, "policy_digest");
 	view_list("warning", json_get(assessment, "warnings"));
@@ -198,7 +199,7 @@ view_how_to_approve(const struct json *job, const char *digest)
 
 	if (!id || !digest || !approval || strcmp(approval, "pending") != 0)
 		return;
-	output_text("%-14s agent-safe approve ", "to approve");
+	output_text("%-16s agent-safe approve ", "to approve");
 	output_shown(id);
 	output_text(" --by NAME --digest ");
 	output_shown(digest);
@@ -209,7 +210,7 @@ static void
 view_attempts(const struct json *attempts)
 {
 	static const char *const shown[] = {
-		"outcome", "exit_code", "signal", "stage", "error", "reason", "duration_ms", "next_try_at",
+		"outcome", "worker", "exit_code", "signal", "stage", "error", "reason", "duration_ms", "next_try_at",
 		"stdout_bytes", "stderr_bytes", "stdout_sha256", "stderr_sha256", "redactions", "layers",
 	};
 

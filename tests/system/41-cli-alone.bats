@@ -187,14 +187,14 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 	long=$(printf 'y%.0s' $(seq 70000))
 	fake_start <<-END
 	$(row job.get "$(job queued "{command: [\"echo\", \"$long\", \"; rm -rf /\"]}")")
-	$(row job.assess '{"allowed":true,"reason":"rule 0","spec_digest":"sha256:abc","program":{"named":"/usr/bin/echo","target":"/usr/bin/echo","sha256":"00ff"},"environment":{"LANG":"C"},"limits":{"keep_bytes":8000},"profile":"default"}')
+	$(row job.assess '{"allowed":true,"reason":"rule 0","spec_digest":"sha256:abc","program":{"named":"/usr/bin/echo","target":"/usr/bin/echo","sha256":"00ff"},"environment":["LANG=C","X=\\u202e"],"limits":{"keep_bytes":8000},"profile":"default"}')
 	END
 	COLUMNS=20 fake_cli -o table assess "$ID" >"$BATS_TEST_TMPDIR/view"
 	grep -qx '  \[0\] 4 bytes  echo' "$BATS_TEST_TMPDIR/view"
 	grep -qx "  \[1\] 70000 bytes  $long" "$BATS_TEST_TMPDIR/view"
 	grep -qx "  \[2\] 10 bytes  '; rm -rf /'" "$BATS_TEST_TMPDIR/view"
 	grep -q '00ff' "$BATS_TEST_TMPDIR/view"
-	grep -q 'LANG = C' "$BATS_TEST_TMPDIR/view"
+	grep -q '^environment *LANG=C$' "$BATS_TEST_TMPDIR/view"
 	grep -q 'keep_bytes = 8000' "$BATS_TEST_TMPDIR/view"
 	grep -q "approve $ID --by NAME --digest sha256:abc" "$BATS_TEST_TMPDIR/view"
 }
@@ -299,7 +299,7 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 
 # --- run, work, wait -----------------------------------------------------------------------------
 
-attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, signal: $3, stage: $4, error: $5}]}"; }
+attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, signal: $3, stage: $4}], result: {errno: $5}}"; }
 
 @test "run prints the job also when it failed, and its status says so" {
 	fake_start <<<"$(row job.run "$(job failed '{error_class: "nonzero_exit"}')")"
@@ -324,9 +324,9 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 		[ "$status" -eq "$want" ] || { echo "$outcome $code $signal: $status, not $want"; false; }
 		fake_stop
 	done <<-'END'
-	failed 7 null null null 7
-	failed 255 null null null 255
-	failed 126 null null null 126
+	exited 7 null null null 7
+	exited 255 null null null 255
+	exited 126 null null null 126
 	signalled null 9 null null 137
 	signalled null 11 null null 139
 	oom null 9 null null 137
@@ -338,6 +338,34 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 	refused null null "mount" 1 125
 	succeeded 0 null null null 0
 	END
+}
+
+@test "policy reload and status show the broker the policy file, also on the far end of -H" {
+	fake_start <<-'END'
+	{"method":"policy.reload","result":{"restart":false}}
+	{"method":"server.status","result":{"mode":"workspace"}}
+	END
+	fake_cli policy reload
+	fake_cli status
+	echo '{"jsonrpc":"2.0","id":1,"method":"policy.reload","params":{}}' | fake_cli dial-stdio
+	[ "$(fake_seen policy.reload | jq -r .passed | sort -u)" = "$(realpath "$FAKE/ws/agent-safe-policy.json")" ]
+	[ "$(fake_seen server.status | jq -r .passed | tail -1)" = "$(realpath "$FAKE/ws/agent-safe-policy.json")" ]
+}
+
+@test "--not-before in seconds is sent as the time it means" {
+	fake_start <<<"$(row job.submit "$(job queued)")"
+	fake_cli submit --not-before 100 -- true >/dev/null
+	fake_cli submit --not-before 2030-01-01T00:00:00Z -- true >/dev/null
+	at=$(fake_seen job.submit | jq -r .params.not_before | head -1)
+	[ $((at - $(date +%s))) -gt 90 ] && [ $((at - $(date +%s))) -le 100 ]
+	[ "$(fake_seen job.submit | jq -r .params.not_before | tail -1)" = 2030-01-01T00:00:00Z ]
+}
+
+@test "init-policy writes the sample policy of the package" {
+	[ -e "$ROOT/packaging/sample-policy.json" ] || skip "no packaging/sample-policy.json in this tree"
+	cd "$BATS_TEST_TMPDIR"
+	"$AGENT_SAFE" init-policy sample.json
+	cmp sample.json "$ROOT/packaging/sample-policy.json"
 }
 
 @test "--exit-status: a refusal is 125, not 2" {

@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# The manual and the completions know what the programs know.
+
+ROOT=${ROOT:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
+BUILD_DIR=${BUILD_DIR:-$ROOT/build}
+MAN=$ROOT/packaging/man
+
+refute() { ! "$@"; }
+
+# $1: file of the manual; words on standard input that must occur in it
+all_in() {
+	local word missing=
+	while read -r word; do
+		grep -qE -- "(^|[^a-z_.])$word([^a-z_]|\$)" "$1" || missing+=" $word"
+	done
+	[ -z "$missing" ] || { echo "not in ${1##*/}:$missing"; return 1; }
+}
+
+@test "agent-safe-protocol(7) has every method of the broker's table" {
+	[ -e "$ROOT/broker/methods.def" ] || skip "no broker/methods.def in this tree"
+	grep -oE '^(BOTH|CONTROL)\("[a-z.]+"' "$ROOT/broker/methods.def" | cut -d'"' -f2 >"$BATS_TEST_TMPDIR/methods"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/methods")" -gt 15 ]
+	all_in "$MAN/agent-safe-protocol.7" <"$BATS_TEST_TMPDIR/methods"
+	grep -oE '\b(server|job|policy|audit)\.[a-z]+' "$MAN/agent-safe-protocol.7" | sort -u >"$BATS_TEST_TMPDIR/said"
+	[ -z "$(grep -vxFf "$BATS_TEST_TMPDIR/methods" "$BATS_TEST_TMPDIR/said")" ]
+}
+
+@test "agent-safe-protocol(7) says of each method whether propose.sock has it" {
+	[ -e "$ROOT/broker/methods.def" ] || skip "no broker/methods.def in this tree"
+	sed -n '/^\.Ss Methods of both/,/^\.Ss Methods of control/p' "$MAN/agent-safe-protocol.7" >"$BATS_TEST_TMPDIR/both"
+	sed -n '/^\.Ss Methods of control/,/^\.Ss A job/p' "$MAN/agent-safe-protocol.7" >"$BATS_TEST_TMPDIR/control"
+	grep -oE '^BOTH\("[a-z.]+"' "$ROOT/broker/methods.def" | cut -d'"' -f2 | all_in "$BATS_TEST_TMPDIR/both"
+	grep -oE '^CONTROL\("[a-z.]+"' "$ROOT/broker/methods.def" | cut -d'"' -f2 | all_in "$BATS_TEST_TMPDIR/control"
+}
+
+@test "agent-safe-protocol(7) has every parameter that a method of the broker takes" {
+	[ -e "$ROOT/broker/methods.def" ] || skip "no broker/methods.def in this tree"
+	cat "$ROOT"/broker/*.c | tr -d '\n' | grep -oE 'names\[\] = \{[^}]*NULL' | grep -oE '"[a-z_]+"' | tr -d '"' | sort -u |
+	    all_in "$MAN/agent-safe-protocol.7"
+}
+
+@test "agent-safe-protocol(7) has every error code that the broker gives" {
+	[ -e "$ROOT/broker/methods.def" ] || skip "no broker/methods.def in this tree"
+	cat "$ROOT"/broker/*.c | grep -oE '(operation_refuse(_with|_after)?|reject|refuse_decision)\([^"]*"[a-z_]+"' | grep -oE '"[a-z]+_[a-z_]+"$' | tr -d '"' |
+	    sort -u >"$BATS_TEST_TMPDIR/codes"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/codes")" -gt 8 ]
+	all_in "$MAN/agent-safe-protocol.7" <"$BATS_TEST_TMPDIR/codes"
+}
+
+@test "agent-safe(1) has every option that the program knows" {
+	sed -n 's/^\t\[OPTION_[A-Z_]*\] = { "\([a-z-]*\)",.*/\1/p' "$ROOT/broker/cli/options.c" | grep -vxE 'db|audit' >"$BATS_TEST_TMPDIR/options"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/options")" -gt 30 ]
+	local option
+	while read -r option; do
+		grep -q -- "Fl -$option" "$MAN/agent-safe.1" || { echo "$option"; false; }
+	done <"$BATS_TEST_TMPDIR/options"
+}
+
+@test "agent-safe-mcp(1) has every tool and every argument of one" {
+	sed -n 's/^\t{ "\([a-z_]*\)", .*/\1/p' "$ROOT/broker/mcp/tools.c" | sort -u >"$BATS_TEST_TMPDIR/words"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/words")" -gt 15 ]
+	all_in "$MAN/agent-safe-mcp.1" <"$BATS_TEST_TMPDIR/words"
+}
+
+@test "every page is mdoc that mandoc has nothing to say about" {
+	command -v mandoc >/dev/null || skip "mandoc is not installed"
+	# Pages of this very package and of others are not installed here.
+	[ -z "$(for page in "$MAN"/*; do mandoc -T lint -W style "$page" 2>&1; done | grep -vE 'referenced manual not found|outdated mandoc.db')" ]
+}
+
+# What bash offers for a line; $1: the line as typed
+complete_line() {
+	bash --norc -c '
+		source "$1"
+		COMP_LINE=$2; read -ra COMP_WORDS <<<"$2"; [[ $2 == *" " ]] && COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+		compopt() { :; }
+		_agent_safe 2>&1; printf "%s\0" "${COMPREPLY[@]}"' bash "$ROOT/packaging/completions/agent-safe" "$1" | tr '\0' '\n'
+}
+
+@test "completion offers commands, options and values, within 200 ms, with no broker" {
+	local begun=${EPOCHREALTIME/[.,]/}
+	complete_line 'agent-safe ap' | grep -qx approve
+	[ $((${EPOCHREALTIME/[.,]/} - begun)) -lt 200000 ]
+	complete_line 'agent-safe run --ex' | grep -qx -- --execute
+	complete_line 'agent-safe -o ' | grep -qx jsonl
+	complete_line 'agent-safe --state /x list --st' | grep -qx -- --status
+	[ -z "$(complete_line 'agent-safe submit -- git --he')" ]
+}
+
+@test "completion executes nothing and splits no name" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir 'a b' '$(touch M)' "it's" $'x\ny' '`touch M`'
+	complete_line 'agent-safe --workspace ' >offered
+	[ ! -e M ]
+	grep -qx 'a b' offered
+	grep -qxF '$(touch M)' offered
+	complete_line 'agent-safe submit --cwd $(to' >/dev/null
+	[ ! -e M ]
+}
