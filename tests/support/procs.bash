@@ -20,14 +20,8 @@ descendants_of() {
 	done
 }
 
-# Processes that run this program file (root sees all of them)
-running() {
-	local exe
-	for exe in /proc/[0-9]*/exe; do
-		[ "$(readlink "$exe" 2>/dev/null)" = "$1" ] && echo "${exe//[!0-9]/}"
-	done
-	return 0
-}
+# Processes that run this program file, one per line (root sees all of them)
+running() { find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | cut -d/ -f3; }
 
 # wait_until SECONDS CMD...: until it succeeds
 wait_until() {

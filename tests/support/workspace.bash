@@ -94,7 +94,6 @@ workspace_make() {
 
 workspace_policy() {
 	cat >"$WS/agent-safe-policy.json"
-	! is_root || chown "$WS_UID:$WS_UID" "$WS/agent-safe-policy.json"
 }
 
 propose() {

@@ -90,5 +90,5 @@ start_job() {
 	pids=$(workspace_pids | cut -d' ' -f2)
 	kill -TERM "$(workspace_pids | awk '$1 == "broker" { print $2 }')"
 	wait_gone 20 $pids
-	cat "$WS_STATE"/audit/log/* | tail -n 1 | jq -e '.type == "log.seal"'
+	cat "$WS_STATE"/audit/log/seg-* | tail -n 1 | jq -e '.type == "log.seal"'
 }

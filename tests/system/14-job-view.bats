@@ -22,11 +22,13 @@ view() { run_job "$@" | jq -er .result.stdout; }
 @test "the environment is exactly the documented one" {
 	view env | sort >"$BATS_TEST_TMPDIR/got"
 	cat >"$BATS_TEST_TMPDIR/wanted" <<-'END'
+	GIT_PAGER=cat
 	HOME=/tmp
 	LANG=C.UTF-8
-	LOGNAME=job
+	PAGER=cat
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 	SHELL=/bin/sh
+	TERM=dumb
 	TMPDIR=/tmp
 	USER=job
 	END

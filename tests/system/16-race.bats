@@ -31,7 +31,7 @@ teardown() { workspace_clean; }
 	local n
 	workspace_start
 	for n in $(seq 40); do
-		agent_safe_as "$WS_UID" submit --key same --cwd "$WS/proj" -- true >"$BATS_TEST_TMPDIR/$n" 2>&1 &
+		agent_safe_as "$WS_UID" submit --key same --cwd "$WS/proj" -- true >"$BATS_TEST_TMPDIR/$n" 2>/dev/null &
 	done
 	wait
 	[ "$(jq -r .id "$BATS_TEST_TMPDIR"/[0-9]* | sort -u | wc -l)" = 1 ]
