@@ -102,7 +102,7 @@ install: all
 	$(call put,755,$(BUILD)/agent-safe,$(BINDIR))
 	@for p in $(filter agent-safe-mcp agent-safe-audit-verify,$(notdir $(BINARIES))); do \
 	    ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$p $(DESTDIR)$(BINDIR)/$$p; done
-	$(foreach n,1 5 8,$(call put,644,$(wildcard packaging/man/*.$n),$(SHAREDIR)/man/man$n);)
+	$(foreach n,1 5 7,$(if $(wildcard packaging/man/*.$n),$(call put,644,$(wildcard packaging/man/*.$n),$(SHAREDIR)/man/man$n);))
 	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
 	$(call put,644,packaging/sysusers.d/agent-safe.conf,$(UNITDIR)/sysusers.d)
 	$(call put,644,packaging/tmpfiles.d/agent-safe.conf,$(UNITDIR)/tmpfiles.d)
@@ -115,7 +115,7 @@ install: all
 uninstall:
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)/doc/agent-safe
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify)
-	rm -f $(foreach n,1 5 8,$(patsubst packaging/man/%,$(DESTDIR)$(SHAREDIR)/man/man$n/%,$(wildcard packaging/man/*.$n)))
+	rm -f $(foreach n,1 5 7,$(patsubst packaging/man/%,$(DESTDIR)$(SHAREDIR)/man/man$n/%,$(wildcard packaging/man/*.$n)))
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,systemd/system/agent-safe.service sysusers.d/agent-safe.conf tmpfiles.d/agent-safe.conf)
 	rm -f $(DESTDIR)$(SHAREDIR)/bash-completion/completions/agent-safe $(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_agent-safe
 
