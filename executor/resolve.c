@@ -186,6 +186,7 @@ advance(struct walk *walk)
 	char name[RESOLVE_NAME];
 	size_t length;
 
+	skip_slashes(walk); /* an absolute link was put in front */
 	if (enter_root(walk) < 0)
 		return -1;
 	length = strcspn(walk->rest, "/");
