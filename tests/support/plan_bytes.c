@@ -16,15 +16,20 @@ static const struct {
 	const void *bytes;
 	size_t length;
 } rows[] = {
-	{ PLAN_POLICY_SHA256, digest, 32 }, { PLAN_PROFILE, "default", 7 }, { PLAN_ROOT, "/srv/ws", 7 },
+	{ PLAN_POLICY_SHA256, digest, 32 }, { PLAN_PROFILE, "default", 7 },
+	{ PLAN_ROOT, "/srv/ws", 7 },
 	{ PLAN_CWD, "/srv/ws/sub", 11 }, { PLAN_CWD_DEV, one, 8 }, { PLAN_CWD_INO, one, 8 },
 	{ PLAN_CWD_BIRTH_NS, one, 8 }, { PLAN_CWD_HANDLE, handle, 12 }, { PLAN_ARG, "tool", 4 },
 	{ PLAN_ENV, "PATH=/bin", 9 }, { PLAN_PROGRAM_NAMED, "/usr/bin/tool", 13 },
-	{ PLAN_PROGRAM_TARGET, "/usr/bin/tool2", 14 }, { PLAN_PROGRAM_KIND, one, 8 }, { PLAN_PROGRAM_DEV, one, 8 },
-	{ PLAN_PROGRAM_INO, one, 8 }, { PLAN_PROGRAM_SIZE, one, 8 }, { PLAN_PROGRAM_SHA256, digest, 32 },
+	{ PLAN_PROGRAM_TARGET, "/usr/bin/tool2", 14 }, { PLAN_PROGRAM_KIND, one, 8 },
+	{ PLAN_PROGRAM_DEV, one, 8 },
+	{ PLAN_PROGRAM_INO, one, 8 }, { PLAN_PROGRAM_SIZE, one, 8 },
+	{ PLAN_PROGRAM_SHA256, digest, 32 },
 	{ PLAN_INTERPRETER_NAMED, "/bin/sh", 7 }, { PLAN_INTERPRETER_TARGET, "/usr/bin/dash", 13 },
-	{ PLAN_INTERPRETER_KIND, one, 8 }, { PLAN_INTERPRETER_DEV, one, 8 }, { PLAN_INTERPRETER_INO, one, 8 },
-	{ PLAN_INTERPRETER_SIZE, one, 8 }, { PLAN_INTERPRETER_SHA256, digest, 32 }, { PLAN_TIMEOUT_MS, one, 8 },
+	{ PLAN_INTERPRETER_KIND, one, 8 }, { PLAN_INTERPRETER_DEV, one, 8 },
+	{ PLAN_INTERPRETER_INO, one, 8 },
+	{ PLAN_INTERPRETER_SIZE, one, 8 }, { PLAN_INTERPRETER_SHA256, digest, 32 },
+	{ PLAN_TIMEOUT_MS, one, 8 },
 	{ PLAN_GRACE_MS, one, 8 }, { PLAN_KEEP_BYTES, one, 8 }, { PLAN_OUTPUT_BYTES, one, 8 },
 	{ PLAN_FILE_BYTES, one, 8 }, { PLAN_CPU_SECONDS, one, 8 }, { PLAN_OPEN_FILES, one, 8 },
 	{ PLAN_PROCESSES, one, 8 }, { PLAN_MEMORY_BYTES, one, 8 }, { PLAN_TMP_BYTES, one, 8 },
@@ -43,7 +48,8 @@ take(struct fields_writer *writer, size_t *length)
 }
 
 static void
-put_flawed(struct fields_writer *writer, uint16_t tag, const void *bytes, size_t length, enum plan_flaw flaw)
+put_flawed(struct fields_writer *writer, uint16_t tag, const void *bytes, size_t length,
+    enum plan_flaw flaw)
 {
 	unsigned char longer[64] = { 0 };
 
@@ -62,10 +68,12 @@ plan_bytes(uint16_t tag, enum plan_flaw flaw, int with_interpreter, size_t *leng
 
 	fields_begin(&writer, PLAN_MAGIC);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		int interpreter = rows[i].tag >= PLAN_INTERPRETER_NAMED && rows[i].tag <= PLAN_INTERPRETER_SHA256;
+		int interpreter = rows[i].tag >= PLAN_INTERPRETER_NAMED &&
+		    rows[i].tag <= PLAN_INTERPRETER_SHA256;
 
 		if (!interpreter || with_interpreter)
-			put_flawed(&writer, rows[i].tag, rows[i].bytes, rows[i].length, rows[i].tag == tag ? flaw : FLAW_NONE);
+			put_flawed(&writer, rows[i].tag, rows[i].bytes, rows[i].length,
+			    rows[i].tag == tag ? flaw : FLAW_NONE);
 	}
 	return take(&writer, length);
 }

@@ -15,7 +15,8 @@
 
 static struct boot boot = { .profile_floor = "default", .root_count = 2,
 	.roots = { { .path = "/srv/ws", .uid = 1000 }, { .path = "/srv/rooted", .uid = 0 } } };
-static const struct plan good = { .profile = "default", .root = "/srv/ws", .cwd = "/srv/ws", .open_files = 64,
+static const struct plan good = { .profile = "default", .root = "/srv/ws", .cwd = "/srv/ws",
+	.open_files = 64,
 	.processes = 10, .tmp_bytes = 4096 };
 
 static void
@@ -75,7 +76,10 @@ limits_have_limits(void **state)
 	struct plan plan;
 
 	(void)state;
-#define REFUSES(member, value) plan = good; plan.member = (value); assert_int_equal(bounds_check(&boot, &plan), ERANGE)
+#define REFUSES(member, value) \
+	plan = good; \
+	plan.member = (value); \
+	assert_int_equal(bounds_check(&boot, &plan), ERANGE)
 	REFUSES(grace_ms, 60001);
 	REFUSES(keep_bytes, (64u << 20) + 1);
 	REFUSES(open_files, 15);

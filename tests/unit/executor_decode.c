@@ -108,7 +108,8 @@ every_field_has_its_size(void **state)
 		/* A NUL more is no text; only a handle may be of any length, or empty. */
 		assert_int_equal(decodes_flawed(tag, FLAW_LONGER, 1), tag == PLAN_CWD_HANDLE);
 		/* An empty profile is a text: the bounds refuse it. */
-		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE || tag == PLAN_PROFILE);
+		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE ||
+		    tag == PLAN_PROFILE);
 	}
 }
 
@@ -203,7 +204,10 @@ elements_keep_their_shape(void **state)
 	free(element);
 }
 
-/* A plan of nothing but this many arguments of this length: too much is refused at the first one beyond. */
+/*
+ * A plan of nothing but this many arguments of this length: too much is refused at the first one
+ * beyond.
+ */
 static bool
 fits(size_t count, size_t length)
 {

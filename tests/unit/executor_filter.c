@@ -36,7 +36,10 @@
 #define PASSED EUNATCH /* our filter's answer: the one under test let it through */
 #define NUMBERS 1024
 
-/* uretprobe and uprobe of x86-64: since 6.14 the kernel passes them by every filter, and ends whom its probes did not call. */
+/*
+ * uretprobe and uprobe of x86-64: since 6.14 the kernel passes them by every filter, and ends whom
+ * its probes did not call.
+ */
 #define UNFILTERED(number) ((number) == 335 || (number) == 336)
 
 /* Calls that the child itself needs; they are tested by what the contract tests run. */
@@ -45,12 +48,14 @@ static const int needed[] = { SYS_seccomp, SYS_prctl, SYS_exit_group, SYS_exit, 
 static int
 load_answering_filter(void)
 {
-	struct sock_filter code[16] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)) };
+	struct sock_filter code[16] = { BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		offsetof(struct seccomp_data, nr)) };
 	struct sock_fprog program = { .filter = code };
 	unsigned at = 1;
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-		code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)needed[i], 0, 1);
+		code[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+		    (unsigned)needed[i], 0, 1);
 		code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
 	code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | PASSED);
@@ -64,11 +69,15 @@ struct question {
 	unsigned long arguments[6];
 };
 
-/* Ask them all in one child under that filter; answers[i] is an errno, 0 for a success.  The wait status. */
+/*
+ * Ask them all in one child under that filter; answers[i] is an errno, 0 for a success.  The wait
+ * status.
+ */
 static int
 ask(int (*load)(void), const struct question *questions, int *answers, size_t count)
 {
-	int *shared = mmap(NULL, count * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int *shared = mmap(NULL, count * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED |
+	    MAP_ANONYMOUS, -1, 0);
 	int status;
 	pid_t pid = fork();
 
@@ -79,7 +88,8 @@ ask(int (*load)(void), const struct question *questions, int *answers, size_t co
 		for (size_t i = 0; i < count; i++) {
 			const unsigned long *a = questions[i].arguments;
 
-			shared[i] = syscall(questions[i].number, a[0], a[1], a[2], a[3], a[4], a[5]) < 0 ? errno : 0;
+			shared[i] = syscall(questions[i].number, a[0], a[1], a[2], a[3], a[4],
+			    a[5]) < 0 ? errno : 0;
 		}
 		syscall(SYS_exit_group, 0);
 	}
@@ -129,7 +139,8 @@ static int
 expected(long number)
 {
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (number == (table[i].name ? seccomp_syscall_resolve_name(table[i].name) : table[i].number))
+		if (number == (table[i].name ?
+		    seccomp_syscall_resolve_name(table[i].name) : table[i].number))
 			return table[i].answer;
 	return ENOSYS;
 }
@@ -148,7 +159,8 @@ every_number_is_answered_as_the_table_says(void **state)
 	assert_int_equal(ask(filter_load_job, questions, answers, NUMBERS), 0);
 	for (long number = 0; number < NUMBERS; number++)
 		if (!is_left_out(number) && answers[number] != expected(number)) {
-			printf("# call %ld: %s, not %s\n", number, strerror(answers[number]), strerror(expected(number)));
+			printf("# call %ld: %s, not %s\n", number, strerror(answers[number]),
+			    strerror(expected(number)));
 			wrong++;
 		}
 	assert_int_equal(wrong, 0);
@@ -158,16 +170,26 @@ every_number_is_answered_as_the_table_says(void **state)
 static void
 what_must_never_be_allowed_is_not(void **state)
 {
-	static const int refused[] = { SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_bpf,
-		SYS_perf_event_open, SYS_fanotify_init, SYS_open_by_handle_at, SYS_kexec_load, SYS_kexec_file_load,
-		SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon, SYS_swapoff, SYS_acct,
-		SYS_quotactl, SYS_quotactl_fd, SYS_syslog, SYS_add_key, SYS_request_key, SYS_keyctl, SYS_ptrace,
-		SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_pidfd_getfd, SYS_kcmp, SYS_userfaultfd,
-		SYS_mbind, SYS_set_mempolicy, SYS_get_mempolicy, SYS_move_pages, SYS_migrate_pages, SYS_settimeofday,
-		SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname, SYS_vhangup };
-	static const int unknown[] = { SYS_clone3, SYS_open_tree, SYS_move_mount, SYS_fsopen, SYS_fsconfig, SYS_fsmount,
-		SYS_fspick, SYS_mount_setattr, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register, SYS_memfd_secret,
-		SYS_vmsplice, SYS_openat2, 452 /* fchmodat2 */, 457 /* statmount */, 458, 459, 460, 461, 463 /* setxattrat */,
+	static const int refused[] = { SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot,
+		SYS_unshare, SYS_setns, SYS_bpf,
+		SYS_perf_event_open, SYS_fanotify_init, SYS_open_by_handle_at, SYS_kexec_load,
+		    SYS_kexec_file_load,
+		SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon,
+		    SYS_swapoff, SYS_acct,
+		SYS_quotactl, SYS_quotactl_fd, SYS_syslog, SYS_add_key, SYS_request_key, SYS_keyctl,
+		    SYS_ptrace,
+		SYS_process_vm_readv, SYS_process_vm_writev, SYS_process_madvise, SYS_pidfd_getfd,
+		    SYS_kcmp, SYS_userfaultfd,
+		SYS_mbind, SYS_set_mempolicy, SYS_get_mempolicy, SYS_move_pages, SYS_migrate_pages,
+		    SYS_settimeofday,
+		SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname,
+		    SYS_setdomainname, SYS_vhangup };
+	static const int unknown[] = { SYS_clone3, SYS_open_tree, SYS_move_mount, SYS_fsopen,
+		SYS_fsconfig, SYS_fsmount,
+		SYS_fspick, SYS_mount_setattr, SYS_io_uring_setup, SYS_io_uring_enter,
+		    SYS_io_uring_register, SYS_memfd_secret,
+		SYS_vmsplice, SYS_openat2, 452 /* fchmodat2 */, 457 /* statmount */, 458, 459, 460,
+		    461, 463 /* setxattrat */,
 		467 /* open_tree_attr */ };
 
 	(void)state;
@@ -182,7 +204,8 @@ what_must_never_be_allowed_is_not(void **state)
 static void
 no_namespace_can_be_cloned(void **state)
 {
-	static const unsigned long flags[] = { CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWUSER,
+	static const unsigned long flags[] = { CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS,
+		CLONE_NEWIPC, CLONE_NEWUSER,
 		CLONE_NEWPID, CLONE_NEWNET };
 
 	(void)state;
@@ -191,7 +214,8 @@ no_namespace_can_be_cloned(void **state)
 		assert_int_equal(ask_one(SYS_clone, HIGH | flags[i] | CLONE_VM, 0, 0, 0), EPERM);
 	}
 	assert_int_equal(ask_one(SYS_clone, SIGCHLD, 0, 0, 0), PASSED);
-	assert_int_equal(ask_one(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_SETTLS, 0, 0, 0), PASSED);
+	assert_int_equal(ask_one(SYS_clone, CLONE_VM | CLONE_THREAD | CLONE_SIGHAND | CLONE_SETTLS,
+	    0, 0, 0), PASSED);
 }
 
 static void
@@ -210,10 +234,13 @@ four_socket_families(void **state)
 {
 	(void)state;
 	for (unsigned long family = 0; family < 70; family++) {
-		bool usual = family == AF_UNIX || family == AF_INET || family == AF_INET6 || family == AF_NETLINK;
+		bool usual = family == AF_UNIX || family == AF_INET || family == AF_INET6 ||
+		    family == AF_NETLINK;
 
-		assert_int_equal(ask_one(SYS_socket, family, SOCK_STREAM, 0, 0), usual ? PASSED : EAFNOSUPPORT);
-		assert_int_equal(ask_one(SYS_socket, HIGH | family, SOCK_STREAM, 0, 0), EAFNOSUPPORT);
+		assert_int_equal(ask_one(SYS_socket, family, SOCK_STREAM, 0, 0), usual ?
+		    PASSED : EAFNOSUPPORT);
+		assert_int_equal(ask_one(SYS_socket, HIGH | family, SOCK_STREAM, 0, 0),
+		    EAFNOSUPPORT);
 	}
 }
 
@@ -240,7 +267,9 @@ no_set_id_bit_can_be_made(void **state)
 		assert_int_equal(ask_one(SYS_mknod, 0, S_IFREG | mode, 0, 0), EPERM);
 		assert_int_equal(ask_one(SYS_open, 0, O_WRONLY | O_CREAT, mode, 0), EPERM);
 #endif
-		/* Without O_CREAT the kernel does not look at the mode, and libcs leave dirt there. */
+		/*
+		 * Without O_CREAT the kernel does not look at the mode, and libcs leave dirt there.
+		 */
 		assert_int_equal(ask_one(SYS_openat, 0, 0, O_RDONLY | O_DIRECTORY, mode), PASSED);
 	}
 	assert_int_equal(ask_one(SYS_fchmod, 0, 01777, 0, 0), PASSED);
@@ -250,7 +279,8 @@ no_set_id_bit_can_be_made(void **state)
 static void
 two_personalities(void **state)
 {
-	static const unsigned long others[] = { 1, 8, 0x0400000, 0x0040000, 0x80000000, 0xfffffffe, 0x7fffffff, HIGH | 0x0400000,
+	static const unsigned long others[] = { 1, 8, 0x0400000, 0x0040000, 0x80000000, 0xfffffffe,
+		0x7fffffff, HIGH | 0x0400000,
 		0xfffffffffffffffe };
 
 	(void)state;
@@ -298,8 +328,10 @@ foreign_architectures_are_killed(void **state)
 static void
 the_executors_own_refuses_only_what_nobody_needs(void **state)
 {
-	static const struct question questions[] = { { SYS_bpf, { 0 } }, { SYS_kexec_load, { 0 } }, { SYS_mount, { 0 } },
-		{ SYS_clone3, { 0 } }, { SYS_ptrace, { 0 } }, { SYS_keyctl, { 0 } }, { SYS_init_module, { 0 } } };
+	static const struct question questions[] = { { SYS_bpf, { 0 } }, { SYS_kexec_load, { 0 } },
+		{ SYS_mount, { 0 } },
+		{ SYS_clone3, { 0 } }, { SYS_ptrace, { 0 } }, { SYS_keyctl, { 0 } },
+		{ SYS_init_module, { 0 } } };
 	static const int wanted[] = { EPERM, EPERM, PASSED, PASSED, PASSED, PASSED, EPERM };
 	int answers[7];
 
@@ -312,7 +344,8 @@ the_executors_own_refuses_only_what_nobody_needs(void **state)
 static void
 inits_filter_kills(void **state)
 {
-	static const int allowed[] = { SYS_wait4, SYS_kill, SYS_recvmsg, SYS_sendmsg, SYS_read, SYS_close, SYS_ppoll };
+	static const int allowed[] = { SYS_wait4, SYS_kill, SYS_recvmsg, SYS_sendmsg, SYS_read,
+		SYS_close, SYS_ppoll };
 	struct question question = { 0, { 0 } };
 	int answer, status;
 
@@ -328,7 +361,8 @@ inits_filter_kills(void **state)
 		status = ask(filter_load_init, &question, &answer, 1);
 		if (let)
 			assert_true(status == 0 && answer == PASSED);
-		else if (number == SYS_getrusage || number == SYS_rt_sigreturn || number == SYS_restart_syscall
+		else if (number == SYS_getrusage || number == SYS_rt_sigreturn ||
+		    number == SYS_restart_syscall
 #ifdef __x86_64__
 		    || number == SYS_poll
 #endif

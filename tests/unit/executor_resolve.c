@@ -1,4 +1,5 @@
-/* The walker over a scratch tree: named and target, links, the root's own way in, who may be trusted.
+/* The walker over a scratch tree: named and target, links,
+    the root's own way in, who may be trusted.
  * links: executor/resolve.c executor/identity.c shared/text.c shared/log.c */
 #include <sys/stat.h>
 
@@ -53,21 +54,26 @@ make_tree(void **state)
 	text_copy(base, sizeof(base), "/tmp/resolve.XXXXXX");
 	assert_non_null(mkdtemp(base));
 	assert_int_equal(chmod(base, 0755), 0);
-	assert_int_equal(mkdir(in("a"), 0755) | mkdir(in("a/b"), 0755) | mkdir(in("closed"), 0755) | mkdir(in("closed/ws"), 0755), 0);
+	assert_int_equal(mkdir(in("a"), 0755) | mkdir(in("a/b"), 0755) | mkdir(in("closed"), 0755) |
+	    mkdir(in("closed/ws"), 0755), 0);
 	write_file("a/b/tool", 0755);
 	write_file("closed/ws/tool", 0755);
 	write_file("a/open", 0777);
-	assert_int_equal(symlink("b/tool", in("a/rel")) | symlink(in("a/rel"), in("abs")) | symlink("../a/b", in("a/up")) |
-	    symlink("loop", in("loop")) | symlink(in("closed/ws/tool"), in("a/into")) | symlink("/", in("a/top")), 0);
+	assert_int_equal(symlink("b/tool", in("a/rel")) | symlink(in("a/rel"), in("abs")) |
+	    symlink("../a/b", in("a/up")) |
+	    symlink("loop", in("loop")) | symlink(in("closed/ws/tool"), in("a/into")) |
+	    symlink("/", in("a/top")), 0);
 	assert_int_equal(symlink("../../abs", in("closed/ws/out")), 0);
-	world = (struct resolve_world){ .root_fd = -1, .root = "", .job = { getuid(), getgid() }, .ours = { &me, 0 } };
+	world = (struct resolve_world){ .root_fd = -1, .root = "", .job = { getuid(), getgid() },
+		.ours = { &me, 0 } };
 	return 0;
 }
 
 static int
 remove_tree(void **state)
 {
-	static const char *const files[] = { "a/b/tool", "a/open", "a/rel", "abs", "a/up", "loop", "a/into", "a/top", "closed/ws/out",
+	static const char *const files[] = { "a/b/tool", "a/open", "a/rel", "abs", "a/up", "loop",
+		"a/into", "a/top", "closed/ws/out",
 		"closed/ws/tool", "a/b", "a", "closed/ws", "closed", "" };
 
 	(void)state;
