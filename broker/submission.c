@@ -18,6 +18,7 @@
 #include "moment.h"
 #include "params.h"
 #include "record.h"
+#include "rules.h"
 #include "submission.h"
 #include "workdir.h"
 
@@ -49,13 +50,16 @@ may_work_in(struct operation *operation, const struct workdir *workdir)
 {
 	const struct boot_root *root = methods_root_of(operation->broker, workdir->path);
 	const struct client *client = operation->client;
-	bool shared = root && root->flags & ROOT_SHARED && client_has_group(client, root->gid);
+	bool shared = root && root->flags & ROOT_SHARED && client_has_group(client, root->gid), ours;
+	uint64_t flags = root ? root->flags : 0;
 
 	if (client->uid != 0 && client->uid != workdir->uid && !shared)
 		return submission_reject(operation, "not_permitted", "cwd", NULL,
 		    "the working directory belongs to another user, and its root is not shared "
 		    "with your group");
-	if (workdir->uid == 0 && root && !(root->flags & ROOT_ROOT_OWNED))
+	/* Outside every root it is stored, with that verdict. */
+	ours = root || rules_lost_root(operation->broker, workdir->path, &flags);
+	if (workdir->uid == 0 && ours && !(flags & ROOT_ROOT_OWNED))
 		return submission_reject(operation, "policy_denied", "cwd", NULL,
 		    "the working directory belongs to root: give it to another user, or say "
 		    "\"root_owned\": true at its root in the policy (version 2)");

@@ -226,6 +226,16 @@ class Proposals(Case):
         outside = self.broker.submit(c, ["true"], cwd="/usr")
         self.assertEqual(outside["assessment"]["verdict"], "outside_roots")
 
+    def test_a_policy_root_that_could_not_be_used_is_said(self):
+        c = self.client()
+        self.policy["allowed_working_roots"].append("/usr/lib")
+        self.broker.write_policy(self.policy)
+        c.close()
+        self.restart()  # the boot record has one root, the policy two
+        c = self.client()
+        refusal = self.refused("policy_denied", self.broker.submit, c, ["true"], cwd="/usr/lib")
+        self.assertIn("root_owned", str(refusal))
+
     def test_one_key_names_one_content(self):
         c = self.client()
         first = self.broker.submit(c, ["echo", "1"], idempotency_key="k")
@@ -464,6 +474,24 @@ class Peers(Case):
             assert c.call("audit.head", {})["size"] == 7
 
         self.as_uid(OWNER, propose)
+
+    def test_a_shared_root_is_for_its_group(self):
+        self.broker.stop()
+        os.chown(self.broker.work, 0, OWNER + 2)
+        self.broker = Broker(self.folder, None, self.mode, log=self.broker.log, root_flags=1 | 2).start()
+
+        def member():
+            assert self.broker.submit(Client(self.broker.propose), ["true"])["assessment"]["allowed"]
+
+        def stranger():
+            try:
+                self.broker.submit(Client(self.broker.propose), ["true"])
+                raise AssertionError("taken")
+            except Refused as refusal:
+                assert refusal.code == "not_permitted", refusal
+
+        self.as_uid(OWNER + 2, member)
+        self.as_uid(OWNER + 3, stranger)
 
     def test_somebody_elses_directory_is_refused(self):
         def propose():
