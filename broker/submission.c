@@ -163,8 +163,8 @@ argv_is_clean(struct operation *operation, const struct job *job)
 	    "command[%zu] looks like a secret (%s): nothing was stored", index, finding.rule);
 }
 
-static bool
-text_is_clean(struct operation *operation, const char *what, const char *text)
+bool
+submission_text_is_clean(struct operation *operation, const char *what, const char *text)
 {
 	struct secret_finding finding;
 
@@ -179,12 +179,12 @@ is_clean(struct operation *operation, const struct job *job)
 {
 	for (const char *at = jobs_list_next(&job->environment, NULL); at;
 	     at = jobs_list_next(&job->environment, at))
-		if (!text_is_clean(operation, "environment", at))
+		if (!submission_text_is_clean(operation, "environment", at))
 			return false;
 	return argv_is_clean(operation, job) &&
-	    text_is_clean(operation, "idempotency_key", job->key_given ? job->key : NULL) &&
-	    text_is_clean(operation, "label", job->label) &&
-	    text_is_clean(operation, "cwd", job->cwd);
+	    submission_text_is_clean(operation, "idempotency_key", job->key_given ? job->key : NULL) &&
+	    submission_text_is_clean(operation, "label", job->label) &&
+	    submission_text_is_clean(operation, "cwd", job->cwd);
 }
 
 /* --- the whole --- */

@@ -208,7 +208,8 @@ class Proposals(Case):
         job = self.broker.submit(c, ["echo"])
         self.refused("sensitive_input", c.call, "job.deny", {"job_id": job["id"], "by": "op", "reason": secret})
         self.refused("sensitive_input", c.call, "job.approve", {"job_id": job["id"], "by": secret})
-        self.assertEqual(self.broker.auditor.types().count("job.refused"), 7)
+        self.refused("sensitive_input", c.call, "job.run", {"job_id": job["id"], "execute": False, "worker": secret})
+        self.assertEqual(self.broker.auditor.types().count("job.refused"), 8)
         for _, _, d, _ in self.broker.log:
             self.assertNotIn(secret.encode(), d)
         for name in os.listdir(self.folder + "/state"):
