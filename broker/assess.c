@@ -116,9 +116,11 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 		text_format(reason, size, "no policy is loaded: %s", broker->rules.error);
 	else if (!methods_root_of(broker, job->cwd)) {
 		assessment->decision.verdict = VERDICT_WORKDIR;
-		text_copy(reason, size, rules_lost_root(broker, job->cwd, &flags) ?
-		    "the root of the working directory could not be used at the start: the log says why" :
-		    "the working directory is outside every root of the policy");
+		text_copy(reason, size,
+		    rules_lost_root(broker, job->cwd, &flags)
+		        ? "the root of the working directory could not be used at the start: the "
+		          "log says why"
+		        : "the working directory is outside every root of the policy");
 	} else if (assessment->status == ASSESS_WORKDIR)
 		text_copy(reason, size,
 		    "the working directory is not (or no longer) the one that was proposed");

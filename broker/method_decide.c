@@ -22,7 +22,8 @@ read_person(struct operation *operation, bool needs_reason, struct verdict_of_pe
 {
 	return params_text(operation, "by", LIMIT_BY_BYTES, true, &person->by) &&
 	    params_text(operation, "reason", LIMIT_REASON_BYTES, needs_reason, &person->reason) &&
-	    submission_text_is_clean(operation, "by", person->by) && submission_text_is_clean(operation, "reason", person->reason);
+	    submission_text_is_clean(operation, "by", person->by) &&
+	    submission_text_is_clean(operation, "reason", person->reason);
 }
 
 /* A decision that is not taken is on record too; the answer waits for it. */

@@ -50,7 +50,8 @@ may_work_in(struct operation *operation, const struct workdir *workdir)
 {
 	const struct boot_root *root = methods_root_of(operation->broker, workdir->path);
 	const struct client *client = operation->client;
-	bool shared = root && root->flags & ROOT_SHARED && client_has_group(client, root->gid), ours;
+	bool shared = root && root->flags & ROOT_SHARED && client_has_group(client, root->gid),
+	     ours;
 	uint64_t flags = root ? root->flags : 0;
 
 	if (client->uid != 0 && client->uid != workdir->uid && !shared)
@@ -182,7 +183,8 @@ is_clean(struct operation *operation, const struct job *job)
 		if (!submission_text_is_clean(operation, "environment", at))
 			return false;
 	return argv_is_clean(operation, job) &&
-	    submission_text_is_clean(operation, "idempotency_key", job->key_given ? job->key : NULL) &&
+	    submission_text_is_clean(operation, "idempotency_key",
+	        job->key_given ? job->key : NULL) &&
 	    submission_text_is_clean(operation, "label", job->label) &&
 	    submission_text_is_clean(operation, "cwd", job->cwd);
 }
