@@ -20,6 +20,7 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="agent-safe-broker.")
+        self.addCleanup(shutil.rmtree, self.folder)
         os.chmod(self.folder, 0o755)
         self.policy = dict(POLICY, allowed_working_roots=[self.folder + "/work"])
         self.broker = Broker(self.folder, self.policy, self.mode)
@@ -35,7 +36,6 @@ class Case(unittest.TestCase):
             self.assertNotEqual(status, 0)
         else:
             self.assertEqual(status, 0, self.broker.stderr())
-        shutil.rmtree(self.folder)
 
     def client(self, path=None):
         self.clients.append(self.broker.client(path))
