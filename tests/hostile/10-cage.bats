@@ -101,7 +101,7 @@ teardown() { hostile_host_end; }
 	hostile_run -- paint
 	id=$(jq -er .id "$JOB")
 	refute grep -q "$esc" "$JOB"
-	agent_safe -o table show "$id" >"$BATS_TEST_TMPDIR/shown"
+	agent_safe_table show "$id" >"$BATS_TEST_TMPDIR/shown"
 	refute grep -q "$esc" "$BATS_TEST_TMPDIR/shown"
 	refute grep -q $'\xe2\x80\xae' "$BATS_TEST_TMPDIR/shown"
 }
