@@ -86,7 +86,8 @@ chain_seal_body(const struct chain *chain, char *body, size_t size, const uint8_
 	base64_encode(root_text, root, 32);
 	base64_encode(key_text, next_key, 32);
 	base64_encode(signature_text, signature, 64);
-	text_format(body, size, "{\"n\":%" PRIu64 ",\"size\":%" PRIu64 ",\"root\":\"%s\",\"next\":\"%s\",\"sig\":\"%s\"}",
+	text_format(body, size,
+	    "{\"n\":%" PRIu64 ",\"size\":%" PRIu64 ",\"root\":\"%s\",\"next\":\"%s\",\"sig\":\"%s\"}",
 	    chain->next_seal, chain->next_seq, root_text, key_text, signature_text);
 	return strlen(body);
 }

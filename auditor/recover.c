@@ -107,7 +107,8 @@ continue_log(struct pen *pen, const struct walk *walk)
 	if (unclean) {
 		log_warn("the last stop was none in good order: %" PRIu64 " lines without a seal kept, %" PRIu64
 		    " torn bytes declared", walk->chain.unsealed, walk->torn);
-		pen_note(pen, "log.recover", "{\"reason\":\"unclean_stop\",\"unsealed\":%" PRIu64 ",\"torn\":%" PRIu64 "}",
+		pen_note(pen, "log.recover",
+		    "{\"reason\":\"unclean_stop\",\"unsealed\":%" PRIu64 ",\"torn\":%" PRIu64 "}",
 		    walk->chain.unsealed, walk->torn);
 	}
 	pen_commit(pen);

@@ -10,6 +10,7 @@
 #include "assess.h"
 #include "broker.h"
 #include "methods.h"
+#include "owner.h"
 #include "submission.h"
 
 #define PAUSE_US 100000 /* after ASSESS_BUSY */
@@ -119,6 +120,9 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 	} else if (assessment->status == ASSESS_WORKDIR)
 		text_copy(reason, size,
 		    "the working directory is not (or no longer) the one that was proposed");
+	else if (assessment->foreign)
+		text_copy(reason, size, "the program, its interpreter or a directory above one of them "
+		    "lies with the system's but does not belong to root alone");
 }
 
 static void
@@ -272,6 +276,13 @@ assess_free(struct assessment *assessment)
 	free(assessment);
 }
 
+/* What runs in place must be what only root can change; a copy is nobody else's anyway. */
+static bool
+is_foreign(const struct plan_program *program)
+{
+	return program->kind == PROGRAM_PINNED && !owner_is_root(program->target);
+}
+
 /* ASSESS_OK carries an answer; anything else in its place is a breach. */
 static void
 take_answer(struct operation *operation, int fd)
@@ -282,7 +293,9 @@ take_answer(struct operation *operation, int fd)
 
 	if (!raw || !plan_read_answer(raw, length, &assessment->answer))
 		fatal("breach by executor: PROGRAM_ASSESSED is not an answer");
-	assessment->program_known = true;
+	assessment->foreign = is_foreign(&assessment->answer.program) ||
+	    (assessment->answer.has_interpreter && is_foreign(&assessment->answer.interpreter));
+	assessment->program_known = !assessment->foreign;
 	conclude(operation, raw, length);
 	sealed_unmap(raw, length);
 }

@@ -27,6 +27,7 @@ struct assessment {
 	struct policy_answer decision;
 	struct plan_answer answer;     /* when program_known */
 	bool program_known;
+	bool foreign;                  /* it was to run in place, but is not root's: not known then */
 	struct fields_writer plan;     /* its bytes, when `planned` */
 	bool planned;                  /* allowed, and the plan could be made */
 	uint8_t digest[DIGEST_BYTES];  /* of the plan */

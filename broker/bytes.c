@@ -21,7 +21,7 @@ bytes_copy(const void *at, size_t length)
 {
 	struct bytes bytes = { .at = bytes_make(length + 1), .length = length };
 
-	if (length)
+	if (at && length)
 		memcpy(bytes.at, at, length);
 	return bytes;
 }

@@ -9,7 +9,7 @@ struct bytes {
 	size_t length;
 };
 
-/* A copy with a NUL behind it; out of memory ends the process. */
+/* A copy (of NULL: zeroes) with a NUL behind it; out of memory ends the process. */
 struct bytes bytes_copy(const void *at, size_t length);
 void bytes_free(struct bytes *bytes);
 

@@ -122,9 +122,13 @@ submit_assessed(struct operation *operation)
 void
 method_job_submit(struct operation *operation)
 {
+	struct submission *submission;
+
 	if (!methods_may_change(operation))
 		return;
-	operation->submission = submission_read(operation);
-	if (operation->submission)
-		assess_begin(operation, &operation->submission->job, submit_assessed);
+	submission = submission_read(operation);
+	if (!submission)
+		return;
+	operation->submission = submission;
+	assess_begin(operation, &submission->job, submit_assessed);
 }

@@ -56,20 +56,29 @@ operation_begin(struct broker *broker, struct client *client, struct rpc_request
 		method->call(operation);
 }
 
+/*
+ * It is over: nobody finds it any more.  Its memory is given back by operation_run(), for the
+ * method that ended it may still be looking at it.
+ */
+static void
+end_operation(struct operation *operation)
+{
+	operation->client->operation = NULL;
+	operation->client = NULL;
+	operation->ended = true;
+	operation->wait = WAIT_NOTHING;
+	operation->question = 0;
+	operation->holds_job = false;
+	if (operation->hands_segments)
+		operation->broker->handing_segments = false;
+}
+
 static void
 free_operation(struct operation *operation)
 {
-	struct operation **at = &operation->broker->operations;
-
-	while (*at != operation)
-		at = &(*at)->next;
-	*at = operation->next;
-	operation->client->operation = NULL;
 	assess_free(operation->assessment);
 	submission_free(operation->submission);
 	json_free(operation->refusal_data);
-	if (operation->hands_segments)
-		operation->broker->handing_segments = false;
 	free(operation->sealed);
 	for (uint64_t i = 0; i < operation->segment_count; i++)
 		close(operation->segments[i]);
@@ -82,7 +91,7 @@ free_operation(struct operation *operation)
 
 /* Send the line and be done with the operation. */
 static void
-send_and_free(struct operation *operation, char *line, size_t length)
+send_and_end(struct operation *operation, char *line, size_t length)
 {
 	int *descriptors = operation->segments;
 	size_t count = operation->segment_count;
@@ -90,7 +99,7 @@ send_and_free(struct operation *operation, char *line, size_t length)
 	operation->segments = NULL;
 	operation->segment_count = 0;
 	client_send(operation->client, line, length, descriptors, count);
-	free_operation(operation);
+	end_operation(operation);
 }
 
 void
@@ -100,7 +109,7 @@ operation_answer(struct operation *operation, struct json *result)
 	char *line = rpc_result(operation->request.id, result, &length);
 
 	if (length < LIMIT_LINE_BYTES) {
-		send_and_free(operation, line, length);
+		send_and_end(operation, line, length);
 		return;
 	}
 	free(line);
@@ -127,7 +136,7 @@ refuse(struct operation *operation, struct json *data, const char *code, const c
 	     operation->segment_count--)
 		close(*fd++);
 	line = rpc_error(operation->request.id, &fault, data, &length);
-	send_and_free(operation, line, length);
+	send_and_end(operation, line, length);
 }
 
 void
@@ -154,7 +163,7 @@ operation_refuse_with(struct operation *operation, struct json *data, const char
 void
 operation_abandon(struct operation *operation)
 {
-	free_operation(operation);
+	end_operation(operation);
 }
 
 void
@@ -265,6 +274,20 @@ go_on(struct operation *operation)
 		operation->resume(operation);
 }
 
+static void
+free_ended(struct broker *broker)
+{
+	struct operation **at = &broker->operations, *operation;
+
+	while ((operation = *at)) {
+		if (operation->ended) {
+			*at = operation->next;
+			free_operation(operation);
+		} else
+			at = &operation->next;
+	}
+}
+
 bool
 operation_run(struct broker *broker)
 {
@@ -280,6 +303,7 @@ operation_run(struct broker *broker)
 		} else
 			at = at->next;
 	}
+	free_ended(broker);
 	return moved;
 }
 

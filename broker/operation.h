@@ -38,6 +38,7 @@ struct operation {
 	enum operation_wait wait;
 	void (*resume)(struct operation *operation);
 	bool woken;
+	bool ended;                /* answered or abandoned: freed at the end of operation_run() */
 	uint64_t sn;               /* record that is waited for */
 	uint64_t question;         /* of the assessment or the sealed head; 0: none */
 	uint64_t deadline_us;      /* monotonic, 0: none; only WAIT_JOB and WAIT_TIME look at it */
@@ -60,7 +61,7 @@ struct operation {
 void operation_begin(struct broker *broker, struct client *client, struct rpc_request *request,
     int descriptor);
 
-/* --- exactly one of these ends an operation; it is freed --- */
+/* --- exactly one of these ends an operation; its client is NULL then --- */
 void operation_answer(struct operation *operation, struct json *result); /* takes result */
 void operation_refuse(struct operation *operation, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

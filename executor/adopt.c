@@ -24,7 +24,8 @@ adopt_again(struct attempt *attempt)
 	socklen_t size = sizeof(peer);
 	int fd;
 
-	if (runs_result(runs, attempt->folder, &attempt->run, &result) || !runs_is_kept(runs, attempt->folder)) {
+	if (runs_result(runs, attempt->folder, &attempt->run, &result) ||
+	    !runs_is_kept(runs, attempt->folder)) {
 		attempt_lose(attempt); /* which takes the result where there is one */
 		return;
 	}
@@ -34,9 +35,12 @@ adopt_again(struct attempt *attempt)
 		attempt->deadline_us = clock_monotonic_us() + LOOK_AGAIN_MS * 1000ull;
 		return;
 	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == runs->init.uid)
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	    peer.uid == runs->init.uid)
 		attempt->keeper_pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
 	attempt_listen(attempt, fd);
+	if (attempt->stop)
+		attempt_stop(attempt);
 }
 
 int

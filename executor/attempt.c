@@ -53,8 +53,8 @@ attempt_new(struct executor *executor, const struct run_name *run)
 			continue;
 		if (!errand.shared && !errand_open(&errand, sizeof(struct start_findings)))
 			return NULL;
-		*attempt = (struct attempt){ .executor = executor, .run = *run, .folder = -1, .root = -1,
-			.keeper.fd = -1, .keeper_pidfd = -1, .errand = errand };
+		*attempt = (struct attempt){ .executor = executor, .run = *run, .folder = -1,
+			.root = -1, .keeper.fd = -1, .keeper_pidfd = -1, .errand = errand };
 		run_folder(run, attempt->name);
 		return attempt;
 	}
@@ -66,7 +66,8 @@ attempt_plain_end(enum outcome outcome)
 {
 	uint64_t now = clock_realtime_us();
 
-	return (struct run_end){ .outcome = outcome, .exit_code = -1, .started_us = now, .ended_us = now };
+	return (struct run_end){ .outcome = outcome, .exit_code = -1, .started_us = now,
+		.ended_us = now };
 }
 
 static void
@@ -88,7 +89,8 @@ remove_copies(const struct attempt *attempt)
 	char path[LIMIT_PATH];
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (box_copy(&attempt->executor->boot, attempt->name, names[i], path) && remove(path) < 0 && errno != ENOENT)
+		if (box_copy(&attempt->executor->boot, attempt->name, names[i], path) &&
+		    remove(path) < 0 && errno != ENOENT)
 			log_warn("%s: %s", path, strerror(errno));
 }
 
@@ -100,9 +102,11 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	attempt->state = ATTEMPT_RECORDING;
 	forget_keeper(attempt);
 	remove_copies(attempt);
-	if (cgroup_available(EXECUTOR_CGROUP_FD) && !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
+	if (cgroup_available(EXECUTOR_CGROUP_FD) &&
+	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
 		log_warn("%s: its cgroup is not empty", attempt->name);
-	if (attempt->folder >= 0 && runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
+	if (attempt->folder >= 0 &&
+	    runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
 		attempt_tell(attempt);
 	else
 		tell_end(attempt);
@@ -122,7 +126,8 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 static void
 mark(const struct attempt *attempt, const char *name)
 {
-	if (attempt->folder >= 0 && runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) < 0)
+	if (attempt->folder >= 0 &&
+	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) < 0)
 		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
 }
 
@@ -195,13 +200,28 @@ attempt_lose(struct attempt *attempt)
 	struct run_result result;
 
 	if (attempt->folder >= 0 &&
-	    runs_result(&attempt->executor->runs[attempt->run.slot], attempt->folder, &attempt->run, &result))
+	    runs_result(&attempt->executor->runs[attempt->run.slot], attempt->folder,
+	    &attempt->run, &result))
 		end = result.end;
 	else {
 		log_error("%s: lost: no keeper and no result", attempt->name);
 		cgroup_kill(EXECUTOR_CGROUP_FD, attempt->name);
 	}
 	attempt_conclude(attempt, &end);
+}
+
+void
+attempt_stop(struct attempt *attempt)
+{
+	struct message message = { .type = MSG_JOB_STOP };
+
+	attempt->stop = true;
+	if (attempt->keeper.fd < 0)
+		return; /* seen to before the job is born, or when its keeper is found again */
+	tell_stop(attempt);
+	message.body.job_stop.reason = STOP_CANCEL;
+	if (channel_send(&attempt->keeper, &message) < 0)
+		log_warn("%s: stop: %s", attempt->name, strerror(errno));
 }
 
 void

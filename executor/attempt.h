@@ -45,8 +45,9 @@ struct attempt {
 	struct channel keeper; /* fd -1: none */
 	struct source source;
 	int keeper_pidfd;
-	uint64_t deadline_us; /* STARTING: the midwife's; RUNNING without a keeper: look again; 0: none */
-	bool stop;            /* cancelled before it began */
+	/* STARTING: the midwife's; RUNNING without a keeper: look again; 0: none */
+	uint64_t deadline_us;
+	bool stop;            /* cancelled */
 
 	struct run_end end;   /* RECORDING, TOLD */
 	uint64_t token;       /* of the fact that ends it */
@@ -77,6 +78,9 @@ void attempt_listen(struct attempt *attempt, int fd);
 
 /* The keeper is gone or broke the contract: the result if there is one, else lost. */
 void attempt_lose(struct attempt *attempt);
+
+/* Cancelled: at once where a keeper is at the other end, else as soon as that is decided. */
+void attempt_stop(struct attempt *attempt);
 
 /* Deadlines. */
 void attempt_expire(struct attempt *attempt, uint64_t now_us);

@@ -39,7 +39,8 @@ bounds_allow_profile(const char *floor, const char *profile)
 {
 	unsigned least = strength(floor), asked = strength(profile);
 
-	return least < PROFILE_COUNT && asked < PROFILE_COUNT && asked >= least && strcmp(profile, PROFILE_BUILT) == 0;
+	return least < PROFILE_COUNT && asked < PROFILE_COUNT && asked >= least &&
+	    strcmp(profile, PROFILE_BUILT) == 0;
 }
 
 static bool

@@ -79,7 +79,8 @@ box_make(const struct boot *boot)
 {
 	umask(0);
 	enter_namespaces();
-	if (mount("tmpfs", boot->box_dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1g,nr_inodes=16384") < 0)
+	if (mount("tmpfs", boot->box_dir, "tmpfs", MS_NOSUID | MS_NODEV,
+	    "mode=755,size=1g,nr_inodes=16384") < 0)
 		fatal("box %s: %s", boot->box_dir, strerror(errno));
 	make_directory("%s/idm", boot->box_dir, 0);
 	make_directory("%s/idm/%u", boot->box_dir, 0);
@@ -124,5 +125,6 @@ box_slot_file(const struct boot *boot, unsigned slot, const char *name, char pat
 bool
 box_copy(const struct boot *boot, const char *run, const char *name, char path[LIMIT_PATH])
 {
-	return text_format(path, LIMIT_PATH, name[0] ? "%s/own/copy/%s/%s" : "%s/own/copy/%s%s", boot->box_dir, run, name);
+	return text_format(path, LIMIT_PATH, name[0] ? "%s/own/copy/%s/%s" : "%s/own/copy/%s%s",
+	    boot->box_dir, run, name);
 }

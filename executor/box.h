@@ -5,7 +5,8 @@
  * The box: the directory where launch (or, for an ordinary user, we ourselves) attached the
  * policy roots, and where everything is prepared that a cage is made of.
  *
- *   BOX/idm/<slot>/<root>   a root as the slot's job owns it (an ordinary user: BOX/idm/0/<root> for all slots)
+ *   BOX/idm/<slot>/<root>   a root as the slot's job owns it (an ordinary user:
+ *                           BOX/idm/0/<root> for all slots)
  *   BOX/own/root            the prepared root of every cage (template.c)
  *   BOX/own/slot/<slot>     passwd and group of one slot
  *   BOX/own/copy/<run>      copied programs of one run
@@ -16,7 +17,9 @@
 
 #include "boot.h"
 
-/* Enter namespaces of our own with a map of one id, and make the box.  Ends the process on failure. */
+/*
+ * Enter namespaces of our own with a map of one id, and make the box.  Ends the process on failure.
+ */
 void box_make(const struct boot *boot);
 
 /* The directories below own/.  Ends the process on failure. */

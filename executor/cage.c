@@ -59,7 +59,8 @@ cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES])
 const char *
 cage_exec_path(const struct program *program)
 {
-	return program->kind == PROGRAM_PINNED && template_shows(program->named) ? program->named : program->target;
+	return program->kind == PROGRAM_PINNED && template_shows(program->named) ?
+	    program->named : program->target;
 }
 
 static int
@@ -94,7 +95,8 @@ take_slot_file(const struct cage *cage, const char *name)
 }
 
 static int
-take_program(const struct cage *cage, struct cage_file *file, const struct program *program, const char *copy)
+take_program(const struct cage *cage, struct cage_file *file, const struct program *program,
+    const char *copy)
 {
 	char path[LIMIT_PATH];
 	struct stat seen;
@@ -157,7 +159,8 @@ mount_tmp(const struct cage *cage)
 static int
 mount_terminals(void)
 {
-	return mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=0620");
+	return mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+	    "newinstance,ptmxmode=0666,mode=0620");
 }
 
 /* "/opt/x/tool" -> "opt"; false when no place of its own is needed for this file. */
@@ -167,8 +170,8 @@ odd_place(const struct cage *cage, const struct cage_file *file, char top[256])
 	const char *path = file->program ? file->program->target : "";
 	size_t length;
 
-	if (!file->wanted || !file->copied || text_path_within(path, cage->plan->root) || template_shows(path) ||
-	    text_path_within(path, "/tmp"))
+	if (!file->wanted || !file->copied || text_path_within(path, cage->plan->root) ||
+	    template_shows(path) || text_path_within(path, "/tmp"))
 		return false;
 	length = strcspn(path + 1, "/");
 	if (length >= 256)
@@ -178,7 +181,10 @@ odd_place(const struct cage *cage, const struct cage_file *file, char top[256])
 	return true;
 }
 
-/* A copied program from outside of all trees gets a small tmpfs under its first directory, to lie in. */
+/*
+ * A copied program from outside of all trees gets a small tmpfs under its first directory, to lie
+ * in.
+ */
 static int
 mount_odd_places(const struct cage *cage, char tops[2][256])
 {
@@ -190,7 +196,8 @@ mount_odd_places(const struct cage *cage, char tops[2][256])
 	if (!second || (first && strcmp(tops[0], tops[1]) == 0))
 		tops[1][0] = '\0';
 	for (unsigned i = 0; i < 2; i++)
-		if (tops[i][0] && mount("tmpfs", tops[i], "tmpfs", MS_NOSUID | MS_NODEV, ODD_OPTIONS) < 0)
+		if (tops[i][0] &&
+		    mount("tmpfs", tops[i], "tmpfs", MS_NOSUID | MS_NODEV, ODD_OPTIONS) < 0)
 			return -1;
 	return 0;
 }
@@ -214,14 +221,16 @@ protect_policy(const struct cage *cage)
 	size_t at = strlen(cage->plan->root);
 	char path[LIMIT_PATH];
 
-	if (!policy[0] || !text_path_within(policy, cage->plan->root) || strcmp(policy, cage->plan->root) == 0)
+	if (!policy[0] || !text_path_within(policy, cage->plan->root) ||
+	    strcmp(policy, cage->plan->root) == 0)
 		return 0;
 	for (;;) {
 		at += 1 + strcspn(policy + at + 1, "/");
 		memcpy(path, policy + 1, at - 1);
 		path[at - 1] = '\0';
 		if (!policy[at])
-			return mounts_show(AT_FDCWD, path, AT_FDCWD, path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
+			return mounts_show(AT_FDCWD, path, AT_FDCWD, path,
+			    MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
 		if (mounts_show(AT_FDCWD, path, AT_FDCWD, path, MOUNTS_TREE) < 0)
 			return -1;
 	}
@@ -262,12 +271,14 @@ mount_files(const struct cage *cage)
 
 	if (mount_tmp(cage) < 0 || mount_terminals() < 0 || mount_odd_places(cage, tops) < 0)
 		return -1;
-	if (mounts_attach(cage->passwd, AT_FDCWD, "etc/passwd") < 0 || mounts_attach(cage->group, AT_FDCWD, "etc/group") < 0)
+	if (mounts_attach(cage->passwd, AT_FDCWD, "etc/passwd") < 0 ||
+	    mounts_attach(cage->group, AT_FDCWD, "etc/group") < 0)
 		return -1;
 	if (mounts_point(AT_FDCWD, cage->plan->root, 0) < 0 ||
 	    mounts_attach(cage->workspace, AT_FDCWD, cage->plan->root + 1) < 0)
 		return -1;
-	if (make_place(cage, &cage->program) < 0 || make_place(cage, &cage->interpreter) < 0 || mount_in_workspace(cage) < 0)
+	if (make_place(cage, &cage->program) < 0 || make_place(cage, &cage->interpreter) < 0 ||
+	    mount_in_workspace(cage) < 0)
 		return -1;
 	for (unsigned i = 0; i < 2; i++)
 		if (tops[i][0] && mounts_set(AT_FDCWD, tops[i], MOUNTS_READ_ONLY) < 0)

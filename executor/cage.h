@@ -58,7 +58,9 @@ int cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES]);
  */
 int cage_take_trees(struct cage *cage);
 
-/* In the new mount namespace, standing in the template, as init.  0, or -1 with errno and *stage. */
+/*
+ * In the new mount namespace, standing in the template, as init.  0, or -1 with errno and *stage.
+ */
 int cage_mount(const struct cage *cage, uint32_t *stage);
 
 /* The path that is executed: as named where nobody can change the link, else the target. */

@@ -49,7 +49,8 @@ set_limit(int group, const char *name, uint64_t value)
 
 	if (faccessat(group, name, F_OK, 0) < 0)
 		return errno == ENOENT ? 0 : -1;
-	if (!text_format(text, sizeof(text), "%llu", (unsigned long long)value) || write_value(group, name, text) < 0)
+	if (!text_format(text, sizeof(text), "%llu", (unsigned long long)value) ||
+	    write_value(group, name, text) < 0)
 		return -1;
 	if (reads_back(group, name, text))
 		return 1;

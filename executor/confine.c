@@ -24,7 +24,8 @@
 void
 executor_confine(void)
 {
-	confine_privileges(BIT(CAP_SYS_ADMIN) | BIT(CAP_SETUID) | BIT(CAP_SETGID) | BIT(CAP_SETPCAP) | BIT(CAP_KILL));
+	confine_privileges(BIT(CAP_SYS_ADMIN) | BIT(CAP_SETUID) | BIT(CAP_SETGID) |
+	    BIT(CAP_SETPCAP) | BIT(CAP_KILL));
 	if (filter_load_own() < 0)
 		fatal("own filter: %s", strerror(errno));
 }

@@ -11,7 +11,8 @@
 #define AT(member) offsetof(struct plan, member)
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
-enum shape { SHAPE_TEXT = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG, SHAPE_ENV };
+enum shape { SHAPE_TEXT = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
+	SHAPE_ENV };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -179,7 +180,8 @@ values_hold(const struct plan *plan, const struct reading *reading)
 		return false;
 	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
 		return false;
-	return plan->program.size <= LIMIT_PROGRAM_BYTES && plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&
+	return plan->program.size <= LIMIT_PROGRAM_BYTES &&
+	    plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&
 	    plan->timeout_ms >= 1 && plan->timeout_ms <= LIMIT_TIMEOUT_SECONDS * 1000ull;
 }
 
@@ -202,7 +204,8 @@ decode_plan(struct plan *plan, const void *bytes, size_t length)
 	good = plan->memory && plan->argv && plan->envp;
 	while (good && fields_next(&reader, &field))
 		good = read_field(plan, &reading, &field);
-	if (good && fields_complete(&reader) && numbers_hold(&reading) && values_hold(plan, &reading))
+	if (good && fields_complete(&reader) && numbers_hold(&reading) &&
+	    values_hold(plan, &reading))
 		return true;
 	decode_free(plan);
 	return false;

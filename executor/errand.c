@@ -18,7 +18,8 @@
 bool
 errand_open(struct errand *errand, size_t size)
 {
-	void *shared = mmap(NULL, size + sizeof(bool), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *shared = mmap(NULL, size + sizeof(bool), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	*errand = (struct errand){ .pidfd = -1, .source.fd = -1, .size = size };
 	if (shared == MAP_FAILED)
@@ -41,11 +42,11 @@ go(struct errand *errand, void (*work)(struct errand *errand))
 }
 
 int
-errand_start(struct loop *loop, struct errand *errand, void (*work)(struct errand *errand), void *context,
-    void (*ready)(struct source *source, uint32_t events), uint64_t milliseconds)
+errand_start(struct loop *loop, struct errand *errand, void (*work)(struct errand *errand),
+    void *context, void (*ready)(struct source *source, uint32_t events), uint64_t milliseconds)
 {
-	struct clone_args args = { .flags = CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&errand->pidfd,
-		.exit_signal = SIGCHLD };
+	struct clone_args args = { .flags = CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)&errand->pidfd, .exit_signal = SIGCHLD };
 	long pid;
 
 	memset(errand->shared, 0, errand->size);

@@ -28,8 +28,8 @@ bool errand_open(struct errand *errand, size_t size);
  * Start: the child runs work(context) and ends; ready(source) is called in the parent at its
  * end, after which errand_finish() must be called.  -1 with errno.
  */
-int errand_start(struct loop *loop, struct errand *errand, void (*work)(struct errand *errand), void *context,
-    void (*ready)(struct source *source, uint32_t events), uint64_t milliseconds);
+int errand_start(struct loop *loop, struct errand *errand, void (*work)(struct errand *errand),
+    void *context, void (*ready)(struct source *source, uint32_t events), uint64_t milliseconds);
 
 /* Is it out? */
 bool errand_is_out(const struct errand *errand);

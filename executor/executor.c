@@ -30,7 +30,8 @@ executor_dispatch(struct executor *executor, struct attempt *from, const struct 
 		break;
 #include "messages.def"
 	default:
-		fatal("no handler for message %d", (int)message->type); /* channel_take() lets none through */
+		/* channel_take() lets none through */
+		fatal("no handler for message %d", (int)message->type);
 	}
 }
 
@@ -84,7 +85,8 @@ static void
 open_channels(struct executor *executor)
 {
 	executor->broker = (struct channel){ EXECUTOR_BROKER_FD, PROCESS_EXECUTOR, PROCESS_BROKER };
-	executor->auditor = (struct channel){ EXECUTOR_AUDITOR_FD, PROCESS_EXECUTOR, PROCESS_AUDITOR };
+	executor->auditor = (struct channel){ EXECUTOR_AUDITOR_FD, PROCESS_EXECUTOR,
+		PROCESS_AUDITOR };
 	executor->broker_source = (struct source){ EXECUTOR_BROKER_FD, on_broker, executor };
 	executor->auditor_source = (struct source){ EXECUTOR_AUDITOR_FD, on_auditor, executor };
 	loop_open(&executor->loop);
@@ -105,8 +107,10 @@ note_identities(struct executor *executor)
 	for (unsigned i = 0; i < executor->boot.slot_count; i++) {
 		const struct boot_slot *slot = &executor->boot.slots[i];
 
-		executor->jobs[i] = executor->one_uid ? own : (struct identity){ slot->job, slot->job };
-		executor->inits[i] = executor->one_uid ? own : (struct identity){ slot->init, slot->init };
+		executor->jobs[i] = executor->one_uid ?
+		    own : (struct identity){ slot->job, slot->job };
+		executor->inits[i] = executor->one_uid ?
+		    own : (struct identity){ slot->init, slot->init };
 		if (executor->jobs[i].uid != slot->job || executor->inits[i].uid != slot->init)
 			fatal("slot %u: not our uid", i);
 		executor->every[count++] = executor->jobs[i];
@@ -119,7 +123,8 @@ static void
 open_runs(struct executor *executor)
 {
 	for (unsigned i = 0; i < executor->boot.slot_count; i++)
-		if (runs_open_slot(EXECUTOR_RUNS_FD, i, &executor->inits[i], &executor->runs[i]) < 0)
+		if (runs_open_slot(EXECUTOR_RUNS_FD, i, &executor->inits[i],
+		    &executor->runs[i]) < 0)
 			fatal("runs/%u: %s", i, strerror(errno));
 }
 
@@ -134,15 +139,17 @@ note_layers(struct executor *executor)
 	if (seen.st_ino == INITIAL_USER_NAMESPACE)
 		fatal("not in a user namespace of our own");
 	executor->layers = LAYER_USER_NAMESPACE | LAYER_PID_NAMESPACE | LAYER_MOUNT_NAMESPACE |
-	    LAYER_NETWORK_NAMESPACE | LAYER_IPC_NAMESPACE | LAYER_UTS_NAMESPACE | LAYER_CGROUP_NAMESPACE |
-	    LAYER_NO_CAPABILITIES | LAYER_NO_NEW_PRIVS | LAYER_LANDLOCK | LAYER_SECCOMP | LAYER_RLIMITS;
+	    LAYER_NETWORK_NAMESPACE | LAYER_IPC_NAMESPACE | LAYER_UTS_NAMESPACE |
+	    LAYER_CGROUP_NAMESPACE | LAYER_NO_CAPABILITIES | LAYER_NO_NEW_PRIVS | LAYER_LANDLOCK |
+	    LAYER_SECCOMP | LAYER_RLIMITS;
 	if (!executor->one_uid)
 		executor->layers |= LAYER_OWN_UID | LAYER_IDMAP;
 	if (!executor->one_uid || getgroups(0, NULL) == 0)
 		executor->layers |= LAYER_NO_GROUPS;
 	executor->landlock_abi = landlock_abi();
 	if (executor->landlock_abi < FENCE_FLOOR)
-		fatal("Landlock ABI %d: profile default needs %d (Linux 5.19)", executor->landlock_abi, FENCE_FLOOR);
+		fatal("Landlock ABI %d: profile default needs %d (Linux 5.19)",
+		    executor->landlock_abi, FENCE_FLOOR);
 	cage_note_outside(executor->outside);
 }
 

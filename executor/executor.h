@@ -58,10 +58,12 @@ void executor_serve(struct executor *executor);
  * it, NULL for broker and auditor.  Descriptors of the message are the handler's to close.
  */
 #define TO_EXECUTOR(NAME, name, sender, descriptors) \
-	void executor_on_##name(struct executor *executor, struct attempt *from, const struct message *message);
+	void executor_on_##name(struct executor *executor, struct attempt *from, \
+	    const struct message *message);
 #include "messages.def"
 
 /* Call the handler of a message that channel_take() let through. */
-void executor_dispatch(struct executor *executor, struct attempt *from, const struct message *message);
+void executor_dispatch(struct executor *executor, struct attempt *from,
+    const struct message *message);
 
 #endif

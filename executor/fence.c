@@ -39,12 +39,14 @@ allow_places(const struct fence *fence, const struct cage *cage)
 {
 	const char *const *trees = template_trees();
 
-	if (allow(fence, "/", LL_READ_DIR) < 0) /* to list: what can be seen at all, the mounts decide */
+	/* to list: what can be seen at all, the mounts decide */
+	if (allow(fence, "/", LL_READ_DIR) < 0)
 		return -1;
 	for (; *trees; trees++)
 		if (allow(fence, *trees, RUN) < 0)
 			return -1;
-	if (allow(fence, "/etc", READ) < 0 || allow(fence, "/dev", USE) < 0 || allow(fence, "/proc", USE & ~LL_IOCTL_DEV) < 0)
+	if (allow(fence, "/etc", READ) < 0 || allow(fence, "/dev", USE) < 0 ||
+	    allow(fence, "/proc", USE & ~LL_IOCTL_DEV) < 0)
 		return -1;
 	if (allow(fence, "/tmp", OWN) < 0 || allow(fence, "/dev/shm", OWN & ~LL_EXECUTE) < 0)
 		return -1;
@@ -87,7 +89,8 @@ fence_close(const struct cage *cage)
 		.handled_net = abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
 		.scoped = abi >= 6 ? LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL : 0,
 	};
-	scoped_close int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, attribute_size(abi), 0);
+	scoped_close int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr,
+	    attribute_size(abi), 0);
 	struct fence fence = { ruleset, attr.handled_fs };
 
 	if (ruleset < 0 || allow_places(&fence, cage) < 0)

@@ -21,7 +21,8 @@
 
 #include "filter.h"
 
-#define CALL_WORD 0xffffffffu /* the kernel reads 32 bits of these arguments; what is above must not hide them */
+/* the kernel reads 32 bits of these arguments; what is above must not hide them */
+#define CALL_WORD 0xffffffffu
 #define SET_ID_BITS (S_ISUID | S_ISGID)
 #define TIOCLINUX_REQUEST 0x541c
 #define FAMILIES 64 /* AF_MAX is 46 in Linux 6.18 */
@@ -43,7 +44,8 @@ begin(uint32_t fallback)
 
 	if (!filter)
 		fatal("filter: out of memory");
-	check(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "architecture");
+	check(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+	    "architecture");
 	check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "order");
 	return filter;
 }
@@ -66,7 +68,9 @@ end(scmp_filter_ctx filter, struct sock_fprog *program)
 	seccomp_release(filter);
 }
 
-/* By name; a call that this architecture does not have is left out, an unknown name is our mistake. */
+/*
+ * By name; a call that this architecture does not have is left out, an unknown name is our mistake.
+ */
 static void
 rule(scmp_filter_ctx filter, uint32_t action, const char *name)
 {
@@ -94,7 +98,8 @@ build_numbers(void)
 	scmp_filter_ctx filter = begin(SCMP_ACT_ERRNO(ENOSYS));
 
 #define ALLOW(name) rule(filter, SCMP_ACT_ALLOW, #name);
-#define ALLOW_NUMBER(name, number) check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0), #name);
+#define ALLOW_NUMBER(name, number) check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0), \
+	#name);
 #define REFUSE(name) rule(filter, SCMP_ACT_ERRNO(EPERM), #name);
 #define NEVER(name) REFUSE(name)
 #include "filter.def"
@@ -108,7 +113,8 @@ refuse_namespaces(scmp_filter_ctx filter)
 		CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET };
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "clone", SCMP_A0_64(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
+		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "clone",
+		    SCMP_A0_64(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
 }
 
 /* Files outlive the job's mount without set-id programs: no such bit may ever be set. */
@@ -118,8 +124,8 @@ refuse_set_id(scmp_filter_ctx filter)
 	static const struct {
 		const char *name;
 		unsigned argument;
-	} modes[] = { { "chmod", 1 }, { "fchmod", 1 }, { "fchmodat", 2 }, { "creat", 1 }, { "mkdir", 1 },
-		{ "mkdirat", 2 }, { "mknod", 1 }, { "mknodat", 2 } };
+	} modes[] = { { "chmod", 1 }, { "fchmod", 1 }, { "fchmodat", 2 }, { "creat", 1 },
+		{ "mkdir", 1 }, { "mkdirat", 2 }, { "mknod", 1 }, { "mknodat", 2 } };
 	static const unsigned bits[] = { S_ISUID, S_ISGID };
 	/* Only these make open() look at its mode. */
 	static const unsigned creating[] = { O_CREAT, O_TMPFILE & ~O_DIRECTORY };
@@ -129,15 +135,19 @@ refuse_set_id(scmp_filter_ctx filter)
 			rule_if(filter, SCMP_ACT_ERRNO(EPERM), modes[i].name,
 			    SCMP_CMP64(modes[i].argument, SCMP_CMP_MASKED_EQ, bits[b], bits[b]));
 		for (size_t c = 0; c < 2; c++) {
-			struct scmp_arg_cmp open_it[] = { SCMP_A1_64(SCMP_CMP_MASKED_EQ, creating[c], creating[c]),
+			struct scmp_arg_cmp open_it[] = {
+				SCMP_A1_64(SCMP_CMP_MASKED_EQ, creating[c], creating[c]),
 				SCMP_A2_64(SCMP_CMP_MASKED_EQ, bits[b], bits[b]) };
-			struct scmp_arg_cmp open_at[] = { SCMP_A2_64(SCMP_CMP_MASKED_EQ, creating[c], creating[c]),
+			struct scmp_arg_cmp open_at[] = {
+				SCMP_A2_64(SCMP_CMP_MASKED_EQ, creating[c], creating[c]),
 				SCMP_A3_64(SCMP_CMP_MASKED_EQ, bits[b], bits[b]) };
 			int number = seccomp_syscall_resolve_name("open");
 
 			if (number >= 0)
-				check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), number, 2, open_it), "open");
-			check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(openat), 2, open_at), "openat");
+				check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), number,
+				    2, open_it), "open");
+			check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
+			    SCMP_SYS(openat), 2, open_at), "openat");
 		}
 	}
 }
@@ -146,8 +156,10 @@ refuse_set_id(scmp_filter_ctx filter)
 static void
 refuse_terminal_input(scmp_filter_ctx filter)
 {
-	rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1_64(SCMP_CMP_MASKED_EQ, CALL_WORD, TIOCSTI));
-	rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl", SCMP_A1_64(SCMP_CMP_MASKED_EQ, CALL_WORD, TIOCLINUX_REQUEST));
+	rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl",
+	    SCMP_A1_64(SCMP_CMP_MASKED_EQ, CALL_WORD, TIOCSTI));
+	rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl",
+	    SCMP_A1_64(SCMP_CMP_MASKED_EQ, CALL_WORD, TIOCLINUX_REQUEST));
 }
 
 /* The network is cut by its namespace; families that are rare are rare because their code is. */
@@ -155,9 +167,12 @@ static void
 refuse_families(scmp_filter_ctx filter)
 {
 	for (unsigned family = 0; family < FAMILIES; family++)
-		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
-			rule_if(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", SCMP_A0_64(SCMP_CMP_EQ, family));
-	rule_if(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket", SCMP_A0_64(SCMP_CMP_GE, FAMILIES));
+		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
+		    family != AF_NETLINK)
+			rule_if(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket",
+			    SCMP_A0_64(SCMP_CMP_EQ, family, 0));
+	rule_if(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket",
+	    SCMP_A0_64(SCMP_CMP_GE, FAMILIES, 0));
 }
 
 /*
@@ -170,7 +185,8 @@ refuse_personalities(scmp_filter_ctx filter)
 	for (unsigned bit = 0; bit < 32; bit++) {
 		uint64_t set = 1u << bit, clear = 1u << (bit + 1) % 32;
 
-		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "personality", SCMP_A0_64(SCMP_CMP_MASKED_EQ, set | clear, set));
+		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "personality",
+		    SCMP_A0_64(SCMP_CMP_MASKED_EQ, set | clear, set));
 	}
 }
 
@@ -185,7 +201,7 @@ build_arguments(bool shared_uid)
 	refuse_families(filter);
 	refuse_personalities(filter);
 	if (shared_uid) /* or the job takes its own init's limits away */
-		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "prlimit64", SCMP_A0_64(SCMP_CMP_NE, 0));
+		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "prlimit64", SCMP_A0_64(SCMP_CMP_NE, 0, 0));
 	end(filter, &job_arguments);
 }
 
@@ -202,8 +218,8 @@ build_own(void)
 static void
 build_init(void)
 {
-	static const char *const calls[] = { "ppoll", "poll", "read", "recvmsg", "sendmsg", "wait4", "kill",
-		"getrusage", "close", "exit_group", "rt_sigreturn", "restart_syscall" };
+	static const char *const calls[] = { "ppoll", "poll", "read", "recvmsg", "sendmsg", "wait4",
+		"kill", "getrusage", "close", "exit_group", "rt_sigreturn", "restart_syscall" };
 	scmp_filter_ctx filter = begin(SCMP_ACT_KILL_PROCESS);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)

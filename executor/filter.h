@@ -12,10 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Build all.  shared_uid: the job runs under init's uid, prlimit64() on others is refused.  Ends the process on failure. */
+/*
+ * Build all.  shared_uid: the job runs under init's uid, prlimit64() on others is refused.  Ends
+ * the process on failure.
+ */
 void filter_open(bool shared_uid);
 
-/* Load one: 0, or -1 with errno, also when the kernel does not say that it holds.  Async-signal-safe. */
+/*
+ * Load one: 0, or -1 with errno, also when the kernel does not say that it holds.  Async-signal-
+ * safe.
+ */
 int filter_load_own(void);
 int filter_load_init(void);
 int filter_load_job(void);

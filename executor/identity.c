@@ -20,7 +20,8 @@ identity_assume(const struct identity *identity)
 	setfsgid(identity->gid);
 	setfsuid(identity->uid);
 	/* An id that cannot be is the way to ask: the call returns the present one. */
-	if ((gid_t)setfsgid((gid_t)-1) == identity->gid && (uid_t)setfsuid((uid_t)-1) == identity->uid)
+	if ((gid_t)setfsgid((gid_t)-1) == identity->gid &&
+	    (uid_t)setfsuid((uid_t)-1) == identity->uid)
 		return 0;
 	identity_resume();
 	errno = EPERM;

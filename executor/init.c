@@ -23,7 +23,8 @@
 #include "worker.h"
 
 #define HOST_NAME "cage"
-#define REAP_ROUNDS 100 /* of REAP_WAIT_MS: what does not die in this time, the end of the namespace takes */
+/* of REAP_WAIT_MS: what does not die in this time, the end of the namespace takes */
+#define REAP_ROUNDS 100
 #define REAP_WAIT_MS 20
 
 struct init {
@@ -91,7 +92,10 @@ become_init(const struct cage *cage)
 		errno = EPERM;
 		return -1;
 	}
-	/* After the change of uid, which clears it.  The keeper's death before this line shows on its socket. */
+	/*
+	 * After the change of uid, which clears it.  The keeper's death before this line shows on
+	 * its socket.
+	 */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -1;
 	umask(0);
@@ -109,7 +113,9 @@ leave_host(void)
 	return sethostname(HOST_NAME, sizeof(HOST_NAME) - 1);
 }
 
-/* Standard input is the cage's own empty device: one of the host could not be opened again in here. */
+/*
+ * Standard input is the cage's own empty device: one of the host could not be opened again in here.
+ */
 static int
 set_standard(const struct cage *cage)
 {
@@ -124,8 +130,8 @@ static void
 build(struct init *init)
 {
 	const struct cage *cage = init->cage;
-	const int wanted[] = { cage->control, cage->out, cage->err, cage->workspace, cage->passwd, cage->group,
-		cage->program.tree, cage->interpreter.tree };
+	const int wanted[] = { cage->control, cage->out, cage->err, cage->workspace, cage->passwd,
+		cage->group, cage->program.tree, cage->interpreter.tree };
 	const int left[] = { cage->control };
 	uint32_t stage;
 
@@ -182,7 +188,8 @@ confine(struct init *init)
 	if (init->signals < 0)
 		fail(init, STAGE_KEEPER, errno);
 	if (syscall(SYS_capset, &header, data) < 0 || syscall(SYS_capget, &header, data) < 0 ||
-	    data[0].permitted != kept || data[0].effective != kept || data[0].inheritable || data[1].permitted)
+	    data[0].permitted != kept || data[0].effective != kept || data[0].inheritable ||
+	    data[1].permitted)
 		fail(init, STAGE_IDENTITY, errno ? errno : EPERM);
 	if (filter_load_init() < 0)
 		fail(init, STAGE_SECCOMP, errno);
@@ -254,8 +261,10 @@ report_end(struct init *init)
 	message.body.init_ended = (struct msg_init_ended){
 		.status = init->status,
 		.leftovers = init->leftovers,
-		.user_us = (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec,
-		.system_us = (uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec,
+		.user_us =
+		    (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec,
+		.system_us =
+		    (uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec,
 		.max_rss_kb = (uint64_t)usage.ru_maxrss,
 	};
 	tell(init, &message);
@@ -303,14 +312,16 @@ on_signals(struct init *init)
 void
 init_run(const struct cage *cage)
 {
-	struct init init = { .cage = cage, .keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };
+	struct init init = { .cage = cage,
+		.keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };
 
 	build(&init);
 	start_worker(&init);
 	confine(&init);
 	for (;;) {
 		struct pollfd ready[] = { { .fd = init.keeper.fd, .events = POLLIN },
-			{ .fd = init.signals, .events = POLLIN }, { .fd = init.errors, .events = POLLIN } };
+			{ .fd = init.signals, .events = POLLIN },
+			{ .fd = init.errors, .events = POLLIN } };
 
 		if (poll(ready, 3, -1) < 0 && errno != EINTR)
 			_exit(1);

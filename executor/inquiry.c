@@ -37,9 +37,11 @@ read_field(struct question *question, const struct field *field)
 	question->counts[field->tag]++;
 	switch (field->tag) {
 	case ASSESS_ROOT:
-		return field_text(field, question->root, LIMIT_PATH) && text_path_is_clean(question->root);
+		return field_text(field, question->root, LIMIT_PATH) &&
+		    text_path_is_clean(question->root);
 	case ASSESS_CWD:
-		return field_text(field, question->cwd, LIMIT_PATH) && text_path_is_clean(question->cwd);
+		return field_text(field, question->cwd, LIMIT_PATH) &&
+		    text_path_is_clean(question->cwd);
 	case ASSESS_CWD_DEV:
 		return field_u64(field, &question->cwd_dev);
 	case ASSESS_CWD_INO:
@@ -80,7 +82,8 @@ is_that_directory(const struct resolve_world *world, const struct question *ques
 	if (strcmp(question->cwd, question->root) == 0) {
 		struct stat seen;
 
-		return fstat(world->root_fd, &seen) == 0 && seen.st_dev == question->cwd_dev && seen.st_ino == question->cwd_ino;
+		return fstat(world->root_fd, &seen) == 0 && seen.st_dev == question->cwd_dev &&
+		    seen.st_ino == question->cwd_ino;
 	}
 	if (resolve_path(world, question->cwd, &resolved) < 0)
 		return false;
@@ -104,13 +107,15 @@ put_program(struct fields_writer *writer, uint16_t first, const struct program *
 
 /* "named NUL target", or empty. */
 static void
-put_rule(struct fields_writer *writer, const struct program_search *search, const char *path, const struct field *field)
+put_rule(struct fields_writer *writer, const struct program_search *search, const char *path,
+    const struct field *field)
 {
 	char name[LIMIT_PATH], both[2 * LIMIT_PATH];
 	struct resolved resolved;
 	size_t named, target;
 
-	if (!field_text(field, name, sizeof(name)) || program_resolve(search, name, path, &resolved) < 0) {
+	if (!field_text(field, name, sizeof(name)) ||
+	    program_resolve(search, name, path, &resolved) < 0) {
 		fields_put(writer, ASSESS_RULE_RESOLVED, "", 0);
 		return;
 	}
@@ -163,8 +168,10 @@ answer(struct errand *errand)
 	const struct inquiry *inquiry = errand->source.context;
 	struct inquiry_findings *findings = errand->shared;
 	const struct executor *executor = inquiry->executor;
-	struct resolve_world world = { .root = question.root, .job = executor->jobs[0], .ours = executor->ours };
-	struct program_search search = { .world = &world, .boot = &executor->boot, .cache = &executor->cache };
+	struct resolve_world world = { .root = question.root, .job = executor->jobs[0],
+		.ours = executor->ours };
+	struct program_search search = { .world = &world, .boot = &executor->boot,
+		.cache = &executor->cache };
 
 	findings->status = ASSESS_UNAVAILABLE;
 	question.bytes = sealed_map(inquiry->question, LIMIT_FIELDS_BYTES, &question.length);
@@ -175,7 +182,8 @@ answer(struct errand *errand)
 	if (world.root_fd < 0 || !is_that_directory(&world, &question))
 		return;
 	findings->status = ASSESS_UNAVAILABLE;
-	if (program_find(&search, question.program, question.cwd, question.path, &findings->program) < 0)
+	if (program_find(&search, question.program, question.cwd, question.path,
+	    &findings->program) < 0)
 		return;
 	if (write_answer(inquiry->answer, &question, &search, &findings->program))
 		findings->status = ASSESS_OK;
@@ -186,7 +194,8 @@ send_answer(struct executor *executor, uint64_t number, uint32_t status, int fd)
 {
 	struct message message = { .type = MSG_PROGRAM_ASSESSED, .descriptors = { fd } };
 
-	message.body.program_assessed = (struct msg_program_assessed){ .question = number, .status = status };
+	message.body.program_assessed = (struct msg_program_assessed){ .question = number,
+		.status = status };
 	channel_must_send(&executor->broker, &message);
 }
 
@@ -211,9 +220,12 @@ on_answer(struct source *source, uint32_t events)
 	bool finished = errand_finish(&executor->loop, &inquiry->errand);
 
 	(void)events;
-	if (finished && findings->status == ASSESS_OK && fcntl(inquiry->answer, F_ADD_SEALS, SEALS) == 0) {
-		cache_put(&executor->cache, &findings->program.fresh[0], findings->program.program.sha256);
-		cache_put(&executor->cache, &findings->program.fresh[1], findings->program.interpreter.sha256);
+	if (finished && findings->status == ASSESS_OK &&
+	    fcntl(inquiry->answer, F_ADD_SEALS, SEALS) == 0) {
+		cache_put(&executor->cache, &findings->program.fresh[0],
+		    findings->program.program.sha256);
+		cache_put(&executor->cache, &findings->program.fresh[1],
+		    findings->program.interpreter.sha256);
 		send_answer(executor, inquiry->number, ASSESS_OK, inquiry->answer);
 	} else if (finished && findings->status == ASSESS_WORKDIR)
 		send_status(executor, inquiry->number, ASSESS_WORKDIR);
@@ -229,7 +241,8 @@ find_free(struct executor *executor)
 	for (unsigned i = 0; i < INQUIRY_COUNT; i++) {
 		struct inquiry *inquiry = &executor->inquiries[i];
 
-		if (!inquiry->errand.shared && !errand_open(&inquiry->errand, sizeof(struct inquiry_findings)))
+		if (!inquiry->errand.shared &&
+		    !errand_open(&inquiry->errand, sizeof(struct inquiry_findings)))
 			return NULL;
 		if (!errand_is_out(&inquiry->errand))
 			return inquiry;
@@ -248,7 +261,8 @@ inquiry_start(struct executor *executor, uint64_t number, int question_fd)
 		inquiry->number = number;
 		inquiry->question = question_fd;
 		inquiry->answer = fd;
-		if (errand_start(&executor->loop, &inquiry->errand, answer, inquiry, on_answer, LIMIT_ASSESS_MS) == 0)
+		if (errand_start(&executor->loop, &inquiry->errand, answer, inquiry, on_answer,
+		    LIMIT_ASSESS_MS) == 0)
 			return;
 		close(fd);
 	}

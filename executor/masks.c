@@ -13,15 +13,18 @@
 
 #define COVER (MOUNTS_SYSTEM | MOUNTS_NO_EXEC)
 
-/* Of the whole host, or writable: CAGE 13 and what was seen since.  Not every kernel has them all. */
+/*
+ * Of the whole host, or writable: CAGE 13 and what was seen since.  Not every kernel has them all.
+ */
 static const char *const names[] = {
-	"proc/acpi", "proc/buddyinfo", "proc/bus", "proc/cmdline", "proc/config.gz", "proc/diskstats",
-	"proc/driver", "proc/dynamic_debug", "proc/fs", "proc/interrupts", "proc/iomem", "proc/ioports",
-	"proc/irq", "proc/kallsyms", "proc/kcore", "proc/key-users", "proc/keys", "proc/kmsg",
-	"proc/kpagecgroup", "proc/kpagecount", "proc/kpageflags", "proc/latency_stats", "proc/modules",
-	"proc/mtrr", "proc/partitions", "proc/pressure", "proc/sched_debug", "proc/schedstat", "proc/scsi",
-	"proc/slabinfo", "proc/softirqs", "proc/swaps", "proc/sysrq-trigger", "proc/sysvipc",
-	"proc/timer_list", "proc/tty", "proc/vmallocinfo",
+	"proc/acpi", "proc/buddyinfo", "proc/bus", "proc/cmdline", "proc/config.gz",
+	"proc/diskstats", "proc/driver", "proc/dynamic_debug", "proc/fs", "proc/interrupts",
+	"proc/iomem", "proc/ioports", "proc/irq", "proc/kallsyms", "proc/kcore",
+	"proc/key-users", "proc/keys", "proc/kmsg", "proc/kpagecgroup", "proc/kpagecount",
+	"proc/kpageflags", "proc/latency_stats", "proc/modules", "proc/mtrr", "proc/partitions",
+	"proc/pressure", "proc/sched_debug", "proc/schedstat", "proc/scsi", "proc/slabinfo",
+	"proc/softirqs", "proc/swaps", "proc/sysrq-trigger", "proc/sysvipc", "proc/timer_list",
+	"proc/tty", "proc/vmallocinfo",
 };
 
 static int
@@ -39,7 +42,8 @@ masks_mount_proc(void)
 {
 	/* Opened before proc covers them. */
 	scoped_close int file = open(TEMPLATE_MASK_FILE, O_PATH | O_CLOEXEC);
-	scoped_close int directory = open(TEMPLATE_MASK_DIRECTORY, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	scoped_close int directory = open(TEMPLATE_MASK_DIRECTORY,
+	    O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (file < 0 || directory < 0)
 		return -1;

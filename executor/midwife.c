@@ -20,7 +20,8 @@
 #include "init.h"
 #include "midwife.h"
 
-#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
+	CLONE_NEWCGROUP)
 #define ABOVE 64 /* descriptors wait here until they go to their places */
 
 struct labour {
@@ -79,7 +80,8 @@ make_cgroup(struct labour *labour)
 	labour->cgroup = -1;
 	if (!cgroup_available(labour->order->cgroups))
 		return;
-	labour->cgroup = cgroup_make(labour->order->cgroups, labour->cage->run, labour->cage->plan, &labour->cage->layers);
+	labour->cgroup = cgroup_make(labour->order->cgroups, labour->cage->run, labour->cage->plan,
+	    &labour->cage->layers);
 	if (labour->cgroup < 0)
 		give_up(labour, STAGE_CGROUP);
 }
@@ -88,7 +90,8 @@ static void
 bear_init(struct labour *labour)
 {
 	struct clone_args args = {
-		.flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND | (labour->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
+		.flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND |
+		    (labour->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)&labour->init_pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = labour->cgroup >= 0 ? (unsigned)labour->cgroup : 0,
@@ -163,7 +166,8 @@ place_descriptors(struct labour *labour, int *binary)
 		if (dup2(places[i], i) < 0)
 			give_up(labour, STAGE_KEEPER);
 	labour->executor.fd = KEEPER_EXECUTOR_FD;
-	if (*binary < 0 || syscall(SYS_close_range, KEEPER_FD_COUNT, (unsigned)*binary - 1, 0) < 0 ||
+	if (*binary < 0 ||
+	    syscall(SYS_close_range, KEEPER_FD_COUNT, (unsigned)*binary - 1, 0) < 0 ||
 	    syscall(SYS_close_range, (unsigned)*binary + 1, ~0u, 0) < 0)
 		give_up(labour, STAGE_KEEPER);
 }
@@ -175,7 +179,8 @@ drop(const struct identity *init)
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { 0 };
 
-	if (setresgid(init->gid, init->gid, init->gid) < 0 || setresuid(init->uid, init->uid, init->uid) < 0)
+	if (setresgid(init->gid, init->gid, init->gid) < 0 ||
+	    setresuid(init->uid, init->uid, init->uid) < 0)
 		return -1;
 	if (syscall(SYS_capset, &header, data) < 0)
 		return -1;
@@ -220,7 +225,8 @@ attend(const struct midwife_order *order, int channel)
 int
 midwife_start(const struct midwife_order *order, struct midwife *midwife)
 {
-	struct clone_args args = { .flags = CLONE_PIDFD, .pidfd = (uint64_t)(uintptr_t)&midwife->pidfd,
+	struct clone_args args = { .flags = CLONE_PIDFD,
+		.pidfd = (uint64_t)(uintptr_t)&midwife->pidfd,
 		.exit_signal = SIGCHLD };
 	int pair[2];
 	long pid;

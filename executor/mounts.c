@@ -69,7 +69,8 @@ static int
 step(int at, const char *name, int is_file)
 {
 	if (is_file) {
-		scoped_close int file = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+		scoped_close int file = openat(at, name,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 
 		if (file < 0 && errno != EEXIST)
 			return -1;

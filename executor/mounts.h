@@ -14,9 +14,13 @@
 #define MOUNTS_NO_DEV 0x4u
 #define MOUNTS_NO_EXEC 0x8u
 #define MOUNTS_TREE (MOUNTS_NO_SUID | MOUNTS_NO_DEV)                  /* what a job may write to */
-#define MOUNTS_SYSTEM (MOUNTS_READ_ONLY | MOUNTS_NO_SUID | MOUNTS_NO_DEV) /* what it may only read */
+/* what it may only read */
+#define MOUNTS_SYSTEM (MOUNTS_READ_ONLY | MOUNTS_NO_SUID | MOUNTS_NO_DEV)
 
-/* A detached copy of the tree at path (relative to at), submounts too, with these attributes on every mount of it. */
+/*
+ * A detached copy of the tree at path (relative to at), submounts too, with these attributes on
+ * every mount of it.
+ */
 int mounts_copy(int at, const char *path, uint64_t attributes);
 
 /* Put a detached tree onto path (relative to at); closes tree in any case. */

@@ -15,12 +15,14 @@ tell_ready(const struct executor *executor)
 	struct message message = { .type = MSG_EXECUTOR_READY };
 
 	message.body.executor_ready = (struct msg_executor_ready){ .layers = executor->layers,
-		.landlock_abi = (uint32_t)executor->landlock_abi, .slots = executor->boot.slot_count };
+		.landlock_abi = (uint32_t)executor->landlock_abi,
+		.slots = executor->boot.slot_count };
 	channel_must_send(&executor->broker, &message);
 }
 
 void
-executor_on_executor_welcome(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_executor_welcome(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	(void)from;
 	(void)message;
@@ -32,14 +34,16 @@ executor_on_executor_welcome(struct executor *executor, struct attempt *from, co
 }
 
 void
-executor_on_intent_permitted(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_intent_permitted(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	const struct msg_intent_permitted *permit = &message->body.intent_permitted;
 	struct attempt *attempt = attempt_find(executor, &permit->run);
 	struct run_end cancelled = attempt_plain_end(OUTCOME_CANCELLED);
 
 	(void)from;
-	if (!attempt || attempt->state != ATTEMPT_INTENT || memcmp(attempt->digest, permit->digest, 32) != 0)
+	if (!attempt || attempt->state != ATTEMPT_INTENT ||
+	    memcmp(attempt->digest, permit->digest, 32) != 0)
 		fatal("breach by auditor: permitted what was not asked");
 	if (attempt->stop)
 		attempt_conclude(attempt, &cancelled);
@@ -48,25 +52,29 @@ executor_on_intent_permitted(struct executor *executor, struct attempt *from, co
 }
 
 void
-executor_on_intent_refused(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_intent_refused(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	struct attempt *attempt = attempt_find(executor, &message->body.intent_refused.run);
 
 	(void)from;
 	if (!attempt || attempt->state != ATTEMPT_INTENT)
 		fatal("breach by auditor: refused what was not asked");
-	attempt_refuse(attempt, STAGE_AUDIT, message->body.intent_refused.code == REFUSAL_FULL ? ENOSPC : EPERM);
+	attempt_refuse(attempt, STAGE_AUDIT,
+	    message->body.intent_refused.code == REFUSAL_FULL ? ENOSPC : EPERM);
 }
 
 void
-executor_on_fact_recorded(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_fact_recorded(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	(void)from;
 	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++) {
 		struct attempt *attempt = &executor->attempts[i];
 
 		/* Facts on the way (started, signal) have tokens that end nothing. */
-		if (attempt->state == ATTEMPT_RECORDING && attempt->token == message->body.fact_recorded.token) {
+		if (attempt->state == ATTEMPT_RECORDING &&
+		    attempt->token == message->body.fact_recorded.token) {
 			attempt_tell(attempt);
 			return;
 		}

@@ -22,7 +22,8 @@ demand(const struct executor *executor, const struct run_name *run)
 }
 
 void
-executor_on_program_assess(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_program_assess(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	(void)from;
 	if (!executor->welcomed)
@@ -31,7 +32,8 @@ executor_on_program_assess(struct executor *executor, struct attempt *from, cons
 }
 
 void
-executor_on_run_start(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_run_start(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	const struct msg_run_start *order = &message->body.run_start;
 
@@ -44,21 +46,15 @@ executor_on_run_start(struct executor *executor, struct attempt *from, const str
 }
 
 void
-executor_on_run_cancel(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_run_cancel(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	struct attempt *attempt = attempt_find(executor, &message->body.run_cancel.run);
-	struct message stop = { .type = MSG_JOB_STOP };
 
 	(void)from;
-	if (!attempt || attempt->state == ATTEMPT_RECORDING || attempt->state == ATTEMPT_TOLD)
-		return; /* it has ended meanwhile, and the broker hears so */
-	attempt->stop = true;
-	if (attempt->keeper.fd < 0)
-		return; /* seen to before the job is born, or when its keeper is found again */
-	tell_stop(attempt);
-	stop.body.job_stop.reason = STOP_CANCEL;
-	if (channel_send(&attempt->keeper, &stop) < 0)
-		log_warn("%s: stop: %s", attempt->name, strerror(errno));
+	if (attempt && attempt->state < ATTEMPT_RECORDING)
+		attempt_stop(attempt);
+	/* Else it has ended meanwhile, and the broker hears so. */
 }
 
 /* A run that left no trace here never began, or nobody can say more. */
@@ -94,7 +90,8 @@ executor_on_run_ask(struct executor *executor, struct attempt *from, const struc
 }
 
 void
-executor_on_run_collected(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_run_collected(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	struct attempt *attempt = attempt_find(executor, &message->body.run_collected.run);
 
@@ -107,7 +104,8 @@ executor_on_run_collected(struct executor *executor, struct attempt *from, const
 }
 
 void
-executor_on_run_prune(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_run_prune(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	const struct run_name *run = &message->body.run_prune.run;
 	char name[RUN_FOLDER_BYTES];

@@ -5,7 +5,8 @@
 #include "tell.h"
 
 void
-executor_on_job_begun(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_job_begun(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	const struct msg_job_begun *begun = &message->body.job_begun;
 
@@ -20,7 +21,8 @@ executor_on_job_begun(struct executor *executor, struct attempt *from, const str
 }
 
 void
-executor_on_job_refused(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_job_refused(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	const struct msg_job_refused *refused = &message->body.job_refused;
 
@@ -32,7 +34,8 @@ executor_on_job_refused(struct executor *executor, struct attempt *from, const s
 }
 
 void
-executor_on_job_ended(struct executor *executor, struct attempt *from, const struct message *message)
+executor_on_job_ended(struct executor *executor, struct attempt *from,
+    const struct message *message)
 {
 	const struct run_end *end = &message->body.job_ended.end;
 

@@ -46,11 +46,15 @@ is_pinned(const struct program_search *search, const struct resolved *resolved)
 	    !lies_in_a_root(search->boot, resolved->target);
 }
 
-/* Outside the roots, only what everybody may read: the submitter has no more rights than that which we could check. */
+/*
+ * Outside the roots, only what everybody may read: the submitter has no more rights than that which
+ * we could check.
+ */
 static bool
 may_be_read(const struct program_search *search, const struct resolved *resolved)
 {
-	return resolved->inside || search->boot->mode == MODE_WORKSPACE_USER || resolved->stat.st_mode & S_IROTH;
+	return resolved->inside || search->boot->mode == MODE_WORKSPACE_USER ||
+	    resolved->stat.st_mode & S_IROTH;
 }
 
 static int
@@ -109,7 +113,8 @@ copy_bytes(const struct program_search *search, const struct part *part, int fd)
 }
 
 static int
-take_digest(const struct program_search *search, struct part *part, const struct resolved *resolved, int fd)
+take_digest(const struct program_search *search, struct part *part, const struct resolved *resolved,
+    int fd)
 {
 	struct cache_key key = cache_key(&resolved->stat);
 
@@ -149,7 +154,8 @@ take_file(const struct program_search *search, struct part *part, const struct r
 
 /* The program, and the interpreter that its first line names. */
 static int
-take_both(const struct program_search *search, const struct resolved *resolved, struct program_found *found)
+take_both(const struct program_search *search, const struct resolved *resolved,
+    struct program_found *found)
 {
 	struct part program = { "program", &found->program, &found->fresh[0], "" };
 	struct part interpreter = { "interpreter", &found->interpreter, &found->fresh[1], "" };
@@ -161,7 +167,9 @@ take_both(const struct program_search *search, const struct resolved *resolved, 
 		return -1;
 	if (!shebang_read(program.head, name))
 		return 0;
-	/* A relative interpreter would depend on the directory, a script as one would need a third. */
+	/*
+	 * A relative interpreter would depend on the directory, a script as one would need a third.
+	 */
 	if (name[0] != '/')
 		return fail(ENOEXEC);
 	if (resolve_path(search->world, name, &second) < 0)
@@ -175,7 +183,8 @@ take_both(const struct program_search *search, const struct resolved *resolved, 
 
 /* The first directory of path that has it, as a shell looks it up. */
 static int
-look_up(const struct program_search *search, const char *name, const char *path, struct resolved *resolved)
+look_up(const struct program_search *search, const char *name, const char *path,
+    struct resolved *resolved)
 {
 	char full[LIMIT_PATH];
 
@@ -205,7 +214,8 @@ program_resolve(const struct program_search *search, const char *name, const cha
 }
 
 int
-program_find(const struct program_search *search, const char *name, const char *cwd, const char *path,
+program_find(const struct program_search *search, const char *name, const char *cwd,
+    const char *path,
     struct program_found *found)
 {
 	char full[LIMIT_PATH];
@@ -226,7 +236,8 @@ program_find(const struct program_search *search, const char *name, const char *
 }
 
 int
-program_find_named(const struct program_search *search, const char *named, struct program_found *found)
+program_find_named(const struct program_search *search, const char *named,
+    struct program_found *found)
 {
 	return program_find(search, named, "/", "", found);
 }

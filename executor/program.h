@@ -24,24 +24,28 @@ struct program_search {
 	const struct resolve_world *world;
 	const struct boot *boot;
 	const struct cache *cache;
-	const char *copies; /* directory for the copies "program" and "interpreter"; NULL: only take digests */
+	/* directory for the copies "program" and "interpreter"; NULL: only take digests */
+	const char *copies;
 };
 
 /* What a search found; fixed size, so that a child can hand it over in shared memory. */
 struct program_found {
 	struct program program, interpreter; /* interpreter.kind 0: none */
-	struct cache_key fresh[2];           /* of pinned files whose digest was not in the cache; all 0: none */
+	/* of pinned files whose digest was not in the cache; all 0: none */
+	struct cache_key fresh[2];
 };
 
 /*
  * By argv[0]: absolute, relative to cwd, or a bare name looked up in `path` (directories joined
  * by ':').  0, or -1 with errno: whatever the reason, the program is unavailable.
  */
-int program_find(const struct program_search *search, const char *name, const char *cwd, const char *path,
+int program_find(const struct program_search *search, const char *name, const char *cwd,
+    const char *path,
     struct program_found *found);
 
 /* The same for a canonical path as it was approved (program.named). */
-int program_find_named(const struct program_search *search, const char *named, struct program_found *found);
+int program_find_named(const struct program_search *search, const char *named,
+    struct program_found *found);
 
 /* Only the two paths of a rule's program, no digest. */
 int program_resolve(const struct program_search *search, const char *name, const char *path,

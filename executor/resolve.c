@@ -21,7 +21,8 @@ struct walk {
 static bool
 is_firm(const struct walk *walk, const struct stat *stat)
 {
-	return !(stat->st_mode & (S_IWGRP | S_IWOTH)) && !identity_listed(&walk->world->ours, stat->st_uid);
+	return !(stat->st_mode & (S_IWGRP | S_IWOTH)) &&
+	    !identity_listed(&walk->world->ours, stat->st_uid);
 }
 
 static int
@@ -90,7 +91,8 @@ enter_root(struct walk *walk)
 	below += strcmp(walk->here, "/") == 0 ? 1 : strlen(walk->here);
 	below += strspn(below, "/");
 	length = strlen(below);
-	if (strncmp(walk->rest, below, length) != 0 || (walk->rest[length] && walk->rest[length] != '/'))
+	if (strncmp(walk->rest, below, length) != 0 ||
+	    (walk->rest[length] && walk->rest[length] != '/'))
 		return 0;
 	memmove(walk->rest, walk->rest + length, strlen(walk->rest + length) + 1);
 	skip_slashes(walk);
@@ -157,7 +159,8 @@ step(struct walk *walk, const char *name)
 	char path[LIMIT_PATH];
 	int child;
 
-	if (!text_format(path, sizeof(path), "%s/%s", strcmp(walk->here, "/") == 0 ? "" : walk->here, name))
+	if (!text_format(path, sizeof(path), "%s/%s", strcmp(walk->here, "/") == 0 ?
+	    "" : walk->here, name))
 		return fail(ENAMETOOLONG);
 	child = openat(walk->here_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (child < 0)
@@ -186,6 +189,7 @@ advance(struct walk *walk)
 	char name[RESOLVE_NAME];
 	size_t length;
 
+	skip_slashes(walk); /* an absolute link was put in front */
 	if (enter_root(walk) < 0)
 		return -1;
 	length = strcspn(walk->rest, "/");
@@ -244,13 +248,15 @@ resolve_open(const struct resolve_world *world, const struct resolved *resolved)
 
 	if (resolved->inside && identity_assume(&world->job) < 0)
 		return -1;
-	fd = openat(resolved->directory, resolved->last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = openat(resolved->directory, resolved->last, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+	    O_NOCTTY | O_CLOEXEC);
 	saved = errno;
 	if (resolved->inside)
 		identity_resume();
 	if (fd < 0)
 		return fail(saved);
-	if (fstat(fd, &stat) < 0 || stat.st_dev != resolved->stat.st_dev || stat.st_ino != resolved->stat.st_ino) {
+	if (fstat(fd, &stat) < 0 || stat.st_dev != resolved->stat.st_dev ||
+	    stat.st_ino != resolved->stat.st_ino) {
 		close(fd);
 		return fail(ESTALE);
 	}
@@ -264,7 +270,8 @@ resolve_may_execute(const struct resolve_world *world, const struct resolved *re
 
 	if (resolved->inside && identity_assume(&world->job) < 0)
 		return false;
-	may = faccessat(resolved->directory, resolved->last, X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+	may = faccessat(resolved->directory, resolved->last, X_OK, AT_EACCESS |
+	    AT_SYMLINK_NOFOLLOW) == 0;
 	if (resolved->inside)
 		identity_resume();
 	return may;

@@ -33,7 +33,11 @@ struct resolved {
 	char named[LIMIT_PATH], target[LIMIT_PATH], last[RESOLVE_NAME];
 	struct stat stat;
 	bool inside; /* the target lies in the root */
-	bool firm;   /* every directory on the way and the target are the host's and closed to group and others for writing */
+	/*
+	 * every directory on the way and the target are the host's and closed to group and others
+	 * for writing
+	 */
+	bool firm;
 };
 
 /* 0, or -1 with errno; on success the caller ends with resolve_close().  path: absolute. */

@@ -20,7 +20,8 @@ lower(int resource, uint64_t soft, uint64_t hard)
 		return -1;
 	wanted.rlim_max = hard < now.rlim_max ? hard : now.rlim_max;
 	wanted.rlim_cur = soft < wanted.rlim_max ? soft : wanted.rlim_max;
-	if (syscall(SYS_prlimit64, 0, resource, &wanted, NULL) < 0 || syscall(SYS_prlimit64, 0, resource, NULL, &after) < 0)
+	if (syscall(SYS_prlimit64, 0, resource, &wanted, NULL) < 0 ||
+	    syscall(SYS_prlimit64, 0, resource, NULL, &after) < 0)
 		return -1;
 	if (after.rlim_cur == wanted.rlim_cur && after.rlim_max == wanted.rlim_max)
 		return 0;
@@ -38,7 +39,8 @@ lower_unless_zero(int resource, uint64_t soft, uint64_t hard)
 int
 rlimits_apply(const struct plan *plan)
 {
-	if (lower(RLIMIT_CORE, 0, 0) < 0 || lower(RLIMIT_MSGQUEUE, 0, 0) < 0 || lower(RLIMIT_RTPRIO, 0, 0) < 0 ||
+	if (lower(RLIMIT_CORE, 0, 0) < 0 || lower(RLIMIT_MSGQUEUE, 0, 0) < 0 ||
+	    lower(RLIMIT_RTPRIO, 0, 0) < 0 ||
 	    lower(RLIMIT_NICE, 0, 0) < 0 || lower(RLIMIT_MEMLOCK, LOCKED_BYTES, LOCKED_BYTES) < 0)
 		return -1;
 	if (lower(RLIMIT_NOFILE, plan->open_files, plan->open_files) < 0 ||
@@ -46,5 +48,6 @@ rlimits_apply(const struct plan *plan)
 		return -1;
 	if (lower_unless_zero(RLIMIT_FSIZE, plan->file_bytes, plan->file_bytes) < 0)
 		return -1;
-	return lower_unless_zero(RLIMIT_CPU, plan->cpu_seconds, plan->cpu_seconds + CPU_GRACE_SECONDS);
+	return lower_unless_zero(RLIMIT_CPU, plan->cpu_seconds,
+	    plan->cpu_seconds + CPU_GRACE_SECONDS);
 }

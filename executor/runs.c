@@ -96,12 +96,14 @@ runs_has(const struct runs *runs, int folder, const char *name)
 }
 
 bool
-runs_result(const struct runs *runs, int folder, const struct run_name *run, struct run_result *result)
+runs_result(const struct runs *runs, int folder, const struct run_name *run,
+    struct run_result *result)
 {
 	scoped_close int fd = open_as_init(runs, folder, KEEP_RESULT, O_RDONLY | O_NONBLOCK, 0);
 	struct stat seen;
 
-	if (fd < 0 || fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode) || seen.st_size != (off_t)sizeof(*result))
+	if (fd < 0 || fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode) ||
+	    seen.st_size != (off_t)sizeof(*result))
 		return false;
 	if (read(fd, result, sizeof(*result)) != (ssize_t)sizeof(*result))
 		return false;
@@ -149,7 +151,8 @@ read_name(const char *text, unsigned slot, struct run_name *run)
 		return false;
 	memcpy(uuid, text, TEXT_UUID - 1);
 	uuid[TEXT_UUID - 1] = '\0';
-	if (!text_read_uuid(uuid, run->job) || !text_number(text + TEXT_UUID, MAX_ATTEMPT, &attempt))
+	if (!text_read_uuid(uuid, run->job) ||
+	    !text_number(text + TEXT_UUID, MAX_ATTEMPT, &attempt))
 		return false;
 	run->attempt = (uint32_t)attempt;
 	run->slot = slot;
@@ -157,7 +160,8 @@ read_name(const char *text, unsigned slot, struct run_name *run)
 }
 
 void
-runs_each(const struct runs *runs, unsigned slot, void (*found)(void *context, const struct run_name *run),
+runs_each(const struct runs *runs, unsigned slot,
+    void (*found)(void *context, const struct run_name *run),
     void *context)
 {
 	int fd = open_as_init(runs, runs->slot_fd, ".", O_RDONLY | O_DIRECTORY, 0);

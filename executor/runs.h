@@ -30,7 +30,8 @@ int runs_mark(const struct runs *runs, int folder, const char *mark);
 bool runs_has(const struct runs *runs, int folder, const char *name);
 
 /* The result, when there is a whole one of this very run. */
-bool runs_result(const struct runs *runs, int folder, const struct run_name *run, struct run_result *result);
+bool runs_result(const struct runs *runs, int folder, const struct run_name *run,
+    struct run_result *result);
 
 /* Does a living keeper hold the lock? */
 bool runs_is_kept(const struct runs *runs, int folder);
@@ -39,7 +40,8 @@ bool runs_is_kept(const struct runs *runs, int folder);
 int runs_connect(const struct runs *runs, int folder);
 
 /* Call with every folder of the slot that is named like a run. */
-void runs_each(const struct runs *runs, unsigned slot, void (*found)(void *context, const struct run_name *run),
+void runs_each(const struct runs *runs, unsigned slot,
+    void (*found)(void *context, const struct run_name *run),
     void *context);
 
 /* Remove a run's folder with its files; -1 with errno. */

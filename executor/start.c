@@ -37,17 +37,21 @@ make_copies_directory(const struct attempt *attempt, char path[LIMIT_PATH])
 static bool
 is_same(const struct program *approved, const struct program *found)
 {
-	return approved->kind == found->kind && approved->dev == found->dev && approved->ino == found->ino &&
+	return approved->kind == found->kind && approved->dev == found->dev &&
+	    approved->ino == found->ino &&
 	    approved->size == found->size && memcmp(approved->sha256, found->sha256, 32) == 0 &&
-	    strcmp(approved->named, found->named) == 0 && strcmp(approved->target, found->target) == 0;
+	    strcmp(approved->named, found->named) == 0 &&
+	    strcmp(approved->target, found->target) == 0;
 }
 
 static int
-check_program(const struct attempt *attempt, const struct resolve_world *world, struct start_findings *findings)
+check_program(const struct attempt *attempt, const struct resolve_world *world,
+    struct start_findings *findings)
 {
 	const struct executor *executor = attempt->executor;
 	char copies[LIMIT_PATH];
-	struct program_search search = { .world = world, .boot = &executor->boot, .cache = &executor->cache,
+	struct program_search search = { .world = world, .boot = &executor->boot,
+		.cache = &executor->cache,
 		.copies = copies };
 
 	if (make_copies_directory(attempt, copies) < 0)
@@ -75,7 +79,8 @@ prepare(struct errand *errand)
 	findings->stage = STAGE_WORKDIR;
 	if (box_root(&executor->boot, attempt->run.slot, (unsigned)attempt->root, path))
 		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	world = (struct resolve_world){ root, attempt->plan.root, executor->jobs[attempt->run.slot], executor->ours };
+	world = (struct resolve_world){ root, attempt->plan.root, executor->jobs[attempt->run.slot],
+		executor->ours };
 	if (root < 0 || workdir_check(&world, &attempt->plan) < 0) {
 		findings->error = errno;
 		return;
@@ -131,7 +136,8 @@ take_plan(struct attempt *attempt, int plan_fd)
 	if (!bytes)
 		return errno;
 	digest_take(sha256, bytes, length);
-	good = memcmp(sha256, attempt->digest, sizeof(sha256)) == 0 && decode_plan(&attempt->plan, bytes, length);
+	good = memcmp(sha256, attempt->digest, sizeof(sha256)) == 0 &&
+	    decode_plan(&attempt->plan, bytes, length);
 	sealed_unmap(bytes, length);
 	if (!good)
 		return EBADMSG;
@@ -166,7 +172,8 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		attempt_refuse(attempt, STAGE_PLAN, error);
 		return;
 	}
-	if (errand_start(&executor->loop, &attempt->errand, prepare, attempt, on_prepared, LIMIT_ASSESS_MS) < 0)
+	if (errand_start(&executor->loop, &attempt->errand, prepare, attempt, on_prepared,
+	    LIMIT_ASSESS_MS) < 0)
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
@@ -175,11 +182,15 @@ start_permitted(struct attempt *attempt)
 {
 	struct executor *executor = attempt->executor;
 	unsigned slot = attempt->run.slot;
-	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name, .slot = slot,
-		.root = (unsigned)attempt->root, .job = executor->jobs[slot], .init = executor->inits[slot],
-		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi, .layers = executor->layers,
+	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name,
+		.slot = slot,
+		.root = (unsigned)attempt->root, .job = executor->jobs[slot],
+		    .init = executor->inits[slot],
+		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
+		    .layers = executor->layers,
 		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
-	struct midwife_order order = { .cage = &cage, .run_name = attempt->run, .folder = attempt->folder,
+	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
+		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
 	struct midwife midwife;
 

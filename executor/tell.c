@@ -33,7 +33,8 @@ send_fact(const struct attempt *attempt, enum fact fact, struct fields_writer *w
 	struct message message = { .type = MSG_FACT_APPEND };
 	uint64_t token = ++attempt->executor->tokens;
 
-	message.body.fact_append = (struct msg_fact_append){ .token = token, .run = attempt->run, .fact = fact };
+	message.body.fact_append = (struct msg_fact_append){ .token = token, .run = attempt->run,
+		.fact = fact };
 	send_fields(attempt, &message, writer);
 	return token;
 }
@@ -113,7 +114,8 @@ tell_end(struct attempt *attempt)
 		fields_put_u64(&writer, FACT_ERROR, (uint64_t)attempt->end.error);
 	} else if (attempt->end.outcome == OUTCOME_LOST) {
 		fact = FACT_LOST;
-		fields_put_text(&writer, FACT_DETAIL, attempt->folder < 0 ? "no run folder" : "no keeper and no result");
+		fields_put_text(&writer, FACT_DETAIL, attempt->folder < 0 ?
+		    "no run folder" : "no keeper and no result");
 	} else
 		fields_put(&writer, FACT_END, &attempt->end, sizeof(attempt->end));
 	attempt->token = send_fact(attempt, fact, &writer);
@@ -126,7 +128,8 @@ tell_broker(const struct attempt *attempt)
 
 	if (attempt->end.outcome == OUTCOME_REFUSED) {
 		message.type = MSG_RUN_REFUSED;
-		message.body.run_refused = (struct msg_run_refused){ attempt->run, attempt->end.stage, attempt->end.error };
+		message.body.run_refused = (struct msg_run_refused){ attempt->run,
+			attempt->end.stage, attempt->end.error };
 	} else if (attempt->end.outcome == OUTCOME_LOST) {
 		message.type = MSG_RUN_LOST;
 		message.body.run_lost.run = attempt->run;

@@ -1,7 +1,10 @@
 #ifndef TELL_H
 #define TELL_H
 
-/* What the executor tells auditor and broker about an attempt.  A peer that does not listen ends this process. */
+/*
+ * What the executor tells auditor and broker about an attempt.  A peer that does not listen ends
+ * this process.
+ */
 #include "attempt.h"
 
 void tell_intent(const struct attempt *attempt);

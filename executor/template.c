@@ -20,23 +20,28 @@
 #define ETC_FILE_BYTES (1u << 20)
 
 /* On a merged host all but /usr are links into it. */
-static const char *const system_trees[] = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
+static const char *const system_trees[] = { "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+	"/libx32" };
 static const char *shown_trees[sizeof(system_trees) / sizeof(system_trees[0]) + 1];
 
 static const char *const directories[] = {
-	"etc", "etc/pki", "etc/pki/tls", "etc/ssl", "dev", "dev/shm", "dev/pts", "proc", TEMPLATE_MASK_DIRECTORY,
+	"etc", "etc/pki", "etc/pki/tls", "etc/ssl", "dev", "dev/shm", "dev/pts", "proc",
+	TEMPLATE_MASK_DIRECTORY,
 	"tmp", "run", "var", "opt", "srv", "home", "mnt",
 };
 
 static const struct {
 	const char *name, *to;
 } links[] = {
-	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" }, { "dev/stdout", "/proc/self/fd/1" },
-	{ "dev/stderr", "/proc/self/fd/2" }, { "dev/ptmx", "pts/ptmx" }, { "etc/mtab", "/proc/self/mounts" },
+	{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" },
+	{ "dev/stdout", "/proc/self/fd/1" },
+	{ "dev/stderr", "/proc/self/fd/2" }, { "dev/ptmx", "pts/ptmx" },
+	{ "etc/mtab", "/proc/self/mounts" },
 	{ "var/tmp", "../tmp" }, { "var/run", "../run" },
 };
 
-static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom" };
+static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+	"/dev/urandom" };
 
 /*
  * /etc is a chosen list: what libc, the loader, TLS and common interpreters read.  Links are kept
@@ -44,13 +49,16 @@ static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/
  * What the host does not have is left out.
  */
 static const char *const etc_entries[] = {
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/ssl/certs",
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives",
+	"/etc/ssl/certs",
 	"/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ca-certificates",
-	"/etc/ca-certificates.conf", "/etc/localtime", "/etc/timezone", "/etc/protocols", "/etc/services",
+	"/etc/ca-certificates.conf", "/etc/localtime", "/etc/timezone", "/etc/protocols",
+	"/etc/services",
 	"/etc/mime.types", "/etc/os-release", "/etc/debian_version", "/etc/shells", "/etc/perl",
 };
 
-static const char nsswitch[] = "passwd: files\ngroup: files\nhosts: files\nprotocols: files\nservices: files\n";
+static const char nsswitch[] =
+    "passwd: files\ngroup: files\nhosts: files\nprotocols: files\nservices: files\n";
 static const char hosts[] = "127.0.0.1 localhost\n::1 localhost\n";
 
 static _Noreturn void
@@ -103,7 +111,8 @@ show_devices(int root)
 {
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
 		write_new(root, devices[i] + 1, "", 0);
-		if (mounts_show(AT_FDCWD, devices[i], root, devices[i] + 1, MOUNTS_NO_SUID | MOUNTS_NO_EXEC) < 0)
+		if (mounts_show(AT_FDCWD, devices[i], root, devices[i] + 1, MOUNTS_NO_SUID |
+		    MOUNTS_NO_EXEC) < 0)
 			cannot(devices[i]);
 	}
 }
@@ -180,14 +189,16 @@ replace(const char *path, const char *text)
 
 /* passwd and group of one slot. */
 static void
-write_slot(const struct boot *boot, unsigned slot, const struct identity *job, const struct identity *init)
+write_slot(const struct boot *boot, unsigned slot, const struct identity *job,
+    const struct identity *init)
 {
 	char path[LIMIT_PATH], text[512];
 
 	if (!box_slot_file(boot, slot, "passwd", path) ||
 	    !text_format(text, sizeof(text), "root:x:0:0:root:/:/usr/sbin/nologin\n"
 	    "job:x:%u:%u:job:/tmp:/bin/sh\ninit:x:%u:%u:init:/:/usr/sbin/nologin\n"
-	    "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", job->uid, job->gid, init->uid, init->gid))
+	    "nobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", job->uid, job->gid, init->uid,
+	    init->gid))
 		fatal("template: passwd");
 	replace(path, text);
 	if (!box_slot_file(boot, slot, "group", path) ||
@@ -215,8 +226,10 @@ template_make(const struct boot *boot, const struct identity *jobs, const struct
 	show_devices(root);
 	/* A root below /tmp gets its mount point in each job's own /tmp. */
 	for (unsigned i = 0; i < boot->root_count; i++)
-		if (!text_path_within(boot->roots[i].path, "/tmp") && mounts_point(root, boot->roots[i].path, 0) < 0)
-			log_warn("no place for the root %s in a cage: %s", boot->roots[i].path, strerror(errno));
+		if (!text_path_within(boot->roots[i].path, "/tmp") &&
+		    mounts_point(root, boot->roots[i].path, 0) < 0)
+			log_warn("no place for the root %s in a cage: %s", boot->roots[i].path,
+			    strerror(errno));
 	if (mounts_set(AT_FDCWD, path, MOUNTS_READ_ONLY) < 0)
 		cannot("read-only");
 	for (unsigned slot = 0; slot < boot->slot_count; slot++)

@@ -18,9 +18,13 @@
 #define TEMPLATE_PROBE "run/fence"
 
 /* Make it.  job, init: of each slot.  Ends the process on failure: no cage can be built then. */
-void template_make(const struct boot *boot, const struct identity *jobs, const struct identity *inits);
+void template_make(const struct boot *boot, const struct identity *jobs,
+    const struct identity *inits);
 
-/* System trees of this host that are directories, not links: "/usr", and "/bin" ... where they were not merged.  NULL-ended. */
+/*
+ * System trees of this host that are directories, not links: "/usr", and "/bin" ... where they were
+ * not merged.  NULL-ended.
+ */
 const char *const *template_trees(void);
 
 /* Does this canonical path lie in a tree that every cage shows read-only? */

@@ -72,7 +72,8 @@ check_handle(int fd, const struct plan *plan)
 	kind = (unsigned)seen.handle.handle_type;
 	for (unsigned i = 0; i < 4; i++)
 		type[i] = (unsigned char)(kind >> 8 * i);
-	if (plan->cwd_handle_length != 4 + seen.handle.handle_bytes || memcmp(plan->cwd_handle, type, 4) != 0 ||
+	if (plan->cwd_handle_length != 4 + seen.handle.handle_bytes ||
+	    memcmp(plan->cwd_handle, type, 4) != 0 ||
 	    memcmp(plan->cwd_handle + 4, seen.handle.f_handle, seen.handle.handle_bytes) != 0)
 		return stale();
 	return 0;

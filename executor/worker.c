@@ -36,9 +36,11 @@ static int
 lock_capabilities(void)
 {
 	for (int number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
-		if (prctl(PR_CAPBSET_READ, number, 0, 0, 0) != 0 && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
+		if (prctl(PR_CAPBSET_READ, number, 0, 0, 0) != 0 &&
+		    prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
 			return -1;
-	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 || prctl(PR_SET_SECUREBITS, SECURE_BITS, 0, 0, 0) < 0)
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECUREBITS, SECURE_BITS, 0, 0, 0) < 0)
 		return -1;
 	return prctl(PR_GET_SECUREBITS, 0, 0, 0, 0) == SECURE_BITS ? 0 : refuse(EPERM);
 }
@@ -67,7 +69,8 @@ check_ids(const struct identity *job)
 	uid_t uids[3];
 	gid_t gids[3];
 
-	if (syscall(SYS_getresuid, &uids[0], &uids[1], &uids[2]) < 0 || syscall(SYS_getresgid, &gids[0], &gids[1], &gids[2]) < 0)
+	if (syscall(SYS_getresuid, &uids[0], &uids[1], &uids[2]) < 0 ||
+	    syscall(SYS_getresgid, &gids[0], &gids[1], &gids[2]) < 0)
 		return -1;
 	for (unsigned i = 0; i < 3; i++)
 		if (uids[i] != job->uid || gids[i] != job->gid)
@@ -84,10 +87,14 @@ become_job(const struct cage *cage)
 
 	if (lock_capabilities() < 0)
 		return -1;
-	/* With one uid setgroups() is denied for ever; what stays is told by the layer that is missing. */
+	/*
+	 * With one uid setgroups() is denied for ever; what stays is told by the layer that is
+	 * missing.
+	 */
 	if (!cage->one_uid && (syscall(SYS_setgroups, 0, NULL) < 0 || getgroups(0, NULL) != 0))
 		return refuse(EPERM);
-	if (syscall(SYS_setresgid, job->gid, job->gid, job->gid) < 0 || syscall(SYS_setresuid, job->uid, job->uid, job->uid) < 0)
+	if (syscall(SYS_setresgid, job->gid, job->gid, job->gid) < 0 ||
+	    syscall(SYS_setresuid, job->uid, job->uid, job->uid) < 0)
 		return -1;
 	if (drop_capabilities() < 0 || check_ids(job) < 0)
 		return -1;

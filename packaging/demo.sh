@@ -10,9 +10,13 @@ trap 'exit 130' INT TERM
 
 # Prints a command as it is run: show WHO ARGUMENT...
 show() {
+	local word
 	printf '\n%s$ agent-safe' "${1:+[$1] }"
 	shift
-	printf ' %q' "$@"
+	for word; do
+		[[ $word =~ ^[A-Za-z0-9_./:=@%+-]+$ ]] || word=${word@Q}
+		printf ' %s' "$word"
+	done
 	printf '\n'
 }
 
@@ -48,8 +52,8 @@ operator -o table status
 
 echo; echo '== The agent proposes.  A secret is refused before anything is stored.'
 refused agent submit -- echo 'token=ghp_0123456789abcdefghijABCDEFGHIJ012345'
-agent --json submit -- sh -c 'echo "hello from the cage, I am $(id -u)"; ls -a; echo mine >made-by-the-job' | tee "$WS_TOP/job"
-id=$(jq -er .id "$WS_TOP/job")
+agent -o name submit -- sh -c 'echo "hello from the cage, I am $(id -u)"; ls -a; echo mine >made-by-the-job'
+id=$(tool "$(id -u)" -o name list --newest --limit 1)
 
 echo; echo '== What would run, exactly, and what the policy says.  Without a decision nothing runs.'
 operator -o table assess "$id"
@@ -61,7 +65,7 @@ if is_root; then
 fi
 
 echo; echo '== A person decides, on the digest that was shown.'
-operator -o table approve "$id" --by "${SUDO_USER:-${USER:-operator}}" --digest "$digest"
+operator -o name approve "$id" --by "${SUDO_USER:-${USER:-operator}}" --digest "$digest"
 
 echo; echo '== It runs in its cage.'
 operator -o table run "$id" --execute

@@ -15,7 +15,16 @@
 
 #define FDS_MOST 65536
 
-enum { OPTION_JSON = 1, OPTION_KEY, OPTION_TRUST, OPTION_MAX_AGE, OPTION_NOTE, OPTION_FDS, OPTION_HELP, OPTION_VERSION };
+enum {
+	OPTION_JSON = 1,
+	OPTION_KEY,
+	OPTION_TRUST,
+	OPTION_MAX_AGE,
+	OPTION_NOTE,
+	OPTION_FDS,
+	OPTION_HELP,
+	OPTION_VERSION
+};
 
 static const struct option table[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
@@ -147,7 +156,8 @@ options_read(struct options *options, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "", table, NULL)) != -1) {
 		if (option == OPTION_HELP || option == OPTION_VERSION) {
-			fputs(option == OPTION_HELP ? usage : "agent-safe-audit-verify " AGENT_SAFE_VERSION "\n", stdout);
+			fputs(option == OPTION_HELP ? usage :
+			    "agent-safe-audit-verify " AGENT_SAFE_VERSION "\n", stdout);
 			exit(0);
 		}
 		if (!read_option(options, option, optarg))

@@ -86,7 +86,8 @@ report_text(const struct verify *verify, const struct segments *strangers)
 		printf("%" PRIu64 " bytes without a line end: %s at byte %" PRIu64 "\n", walk->torn, segment,
 		    walk->good_bytes);
 	printf("%" PRIu64 " lines hold, %" PRIu64 " seals, %" PRIu64 " segments; key %s\n", walk->chain.next_seq,
-	    walk->chain.next_seal, walk->segments, walk->chain.key_known ? "trusted" : "not trusted: give --key or --trust");
+	    walk->chain.next_seal, walk->segments,
+	    walk->chain.key_known ? "trusted" : "not trusted: give --key or --trust");
 	if (dispatch_running(&verify->dispatch) > 0)
 		printf("%zu runs have no end on record\n", dispatch_running(&verify->dispatch));
 	for (size_t i = 0; strangers && i < strangers->stranger_count; i++) {

@@ -30,7 +30,7 @@ ask_segments(const struct cli *cli, int *segments, size_t *count)
 	int64_t told = -1;
 
 	cli_refuse_remote(cli, "the log comes as open files; run it on that host");
-	session_open(&session, cli, START_CONTROL);
+	session_open(&session, cli, REACH_CONTROL);
 	about = session_ask(&session, "audit.segments", NULL);
 	*count = talk_take_descriptors(&session.talk, segments, TALK_DESCRIPTORS);
 	if (!json_integer(json_get(about, "count"), &told) || told != (int64_t)*count || told == 0)
@@ -58,7 +58,7 @@ become_verifier(char **words)
 {
 	char program[LIMIT_PATH];
 
-	if (!start_program("agent-safe-audit-verify", program, sizeof(program)))
+	if (!reach_program("agent-safe-audit-verify", program, sizeof(program)))
 		fault_die("internal_error", "agent-safe-audit-verify is not installed beside this program");
 	words[0] = program;
 	output_flush();
@@ -113,7 +113,7 @@ audit_head(struct cli *cli)
 	struct session session;
 
 	cli_add_text(cli, params, "nonce", OPTION_NONCE);
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	head = session_ask(&session, "audit.head", params);
 	if (output_is_table())
 		for (size_t i = 0; i < json_count(head); i++)

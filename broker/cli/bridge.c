@@ -12,7 +12,7 @@
 #include "limits.h"
 #include "process.h"
 #include "scope.h"
-#include "start.h"
+#include "reach.h"
 #include "text.h"
 
 #include "cli.h"
@@ -32,7 +32,7 @@ bridge_mcp(struct cli *cli)
 	size_t at = 1;
 
 	cli_refuse_remote(cli, "configure `ssh HOST agent-safe mcp` as the server's command instead");
-	if (!start_program("agent-safe-mcp", program, sizeof(program)))
+	if (!reach_program("agent-safe-mcp", program, sizeof(program)))
 		fault_die("internal_error", "agent-safe-mcp is not installed beside this program");
 	if (cli->wish.system)
 		words[at++] = system;
@@ -238,7 +238,7 @@ bridge_dial(struct cli *cli)
 	bool open = bridge.line != NULL;
 
 	cli_refuse_remote(cli, "it is the far end of -H itself");
-	bridge.socket = start_connect(&cli->wish, &place, START_EITHER, true, &fault);
+	bridge.socket = reach_connect(&cli->wish, &place, REACH_EITHER, true, &fault);
 	if (bridge.socket < 0)
 		fault_end(&fault);
 	while (open) {

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "limits.h"
 #include "scope.h"
-#include "start.h"
+#include "reach.h"
 
 #include "capture.h"
 #include "fault.h"
@@ -62,7 +62,7 @@ capture_json(char *const argv[], int input_fd, int *status)
 	pid_t child;
 	char *line;
 
-	if (pipe2(pipes, O_CLOEXEC) < 0 || (child = start_child(argv, input_fd, pipes[1], pipes[1])) < 0)
+	if (pipe2(pipes, O_CLOEXEC) < 0 || (child = reach_child(argv, input_fd, pipes[1], pipes[1])) < 0)
 		fault_die("internal_error", "%s: %s", argv[0], strerror(errno));
 	close(pipes[1]);
 	text = read_all(pipes[0], &length);

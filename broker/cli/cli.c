@@ -10,7 +10,7 @@
 
 #include "json.h"
 #include "log.h"
-#include "start.h"
+#include "reach.h"
 #include "text.h"
 
 #include "cli.h"
@@ -25,7 +25,7 @@ cli_begin(void)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN };
 
-	if (!start_standard())
+	if (!reach_standard())
 		_exit(EXIT_UNREACHABLE);
 	log_open("agent-safe");
 	setlocale(LC_CTYPE, "");

@@ -13,7 +13,7 @@ decide(const struct cli *cli, const char *method, struct json *params)
 	struct session session;
 	struct json *job;
 
-	session_open(&session, cli, START_CONTROL);
+	session_open(&session, cli, REACH_CONTROL);
 	job = session_ask(&session, method, params);
 	job_print(job);
 	json_free(job);

@@ -53,7 +53,7 @@ add_trio(struct json *report, struct json *checks, const struct cli *cli)
 	struct session session;
 	struct json *status = NULL;
 
-	if (session_try(&session, cli, START_EITHER, &fault)) {
+	if (session_try(&session, cli, REACH_EITHER, &fault)) {
 		scoped_close int policy_fd = session_open_policy(&session);
 
 		status = talk_call(&session.talk, "server.status", NULL, policy_fd, 10000, &fault);

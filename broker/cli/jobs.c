@@ -53,7 +53,7 @@ list(struct cli *cli, bool inbox)
 
 	if (cli_has(cli, OPTION_ALL) && cli_has(cli, OPTION_LIMIT))
 		fault_die("invalid_input", "--all and --limit exclude each other");
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	do {
 		struct json *next = session_ask(&session, "job.list", list_params(cli, inbox, left, cursor));
 		const struct json *jobs = json_get(next, "jobs");
@@ -107,7 +107,7 @@ look(struct cli *cli, const char *method)
 {
 	struct session session;
 
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	if (output_is_table()) {
 		view_both(&session, cli);
 	} else {
@@ -172,7 +172,7 @@ jobs_wait(struct cli *cli)
 
 	if (strcmp(what, "decided") != 0 && strcmp(what, "ended") != 0)
 		fault_die("invalid_input", "--for: decided or ended");
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	do {
 		struct json *params = job_params(cli);
 		uint64_t now = clock_monotonic_us();

@@ -104,14 +104,17 @@ logs_show(struct cli *cli)
 {
 	const char *only = cli_value(cli, OPTION_STREAM);
 	bool follow = cli_has(cli, OPTION_FOLLOW), more = true;
-	struct stream streams[] = { { .name = "stdout", .fd = STDOUT_FILENO }, { .name = "stderr", .fd = STDERR_FILENO } };
+	struct stream streams[] = {
+		{ .name = "stdout", .fd = STDOUT_FILENO },
+		{ .name = "stderr", .fd = STDERR_FILENO },
+	};
 	struct session session;
 
 	if (only && strcmp(only, "stdout") != 0 && strcmp(only, "stderr") != 0)
 		fault_die("invalid_input", "--stream: stdout or stderr");
 	if (only && strcmp(only, "stderr") == 0)
 		streams[1].fd = STDOUT_FILENO; /* asked for alone, it is the data */
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	while (more) {
 		bool came = false, open = false;
 

@@ -159,7 +159,7 @@ policy_check(struct cli *cli)
 	if (fd < 0)
 		fault_die("policy_denied", "%s: %s", path, strerror(errno));
 	policy_directory(path, folder, sizeof(folder));
-	if (!start_program("agent-safe-broker", program, sizeof(program)))
+	if (!reach_program("agent-safe-broker", program, sizeof(program)))
 		fault_die("internal_error", "agent-safe-broker is not installed beside this program");
 	result = capture_json(words, fd, &status);
 	if (json_is_object(json_get(result, "error"))) {
@@ -184,7 +184,7 @@ policy_explain(struct cli *cli)
 	struct session session;
 	struct json *summary;
 
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	summary = session_ask(&session, "policy.summary", NULL);
 	if (output_is_table())
 		view_check(session.place.policy, summary);
@@ -208,7 +208,7 @@ policy_reload(struct cli *cli)
 	bool restart = false;
 	int policy_fd;
 
-	session_open(&session, cli, START_CONTROL);
+	session_open(&session, cli, REACH_CONTROL);
 	status = session_ask(&session, "server.status", NULL);
 	if (!cli->host)
 		trio_watch(&trio, status);
@@ -223,7 +223,7 @@ policy_reload(struct cli *cli)
 		if (!trio_await_end(&trio, RESTART_MS))
 			fault_die("internal_error", "the trio did not end for its restart");
 		if (session.place.mode != MODE_SYSTEM) {
-			session_open(&again, cli, START_CONTROL);
+			session_open(&again, cli, REACH_CONTROL);
 			session_close(&again);
 		}
 	}

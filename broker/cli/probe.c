@@ -15,7 +15,7 @@
 
 #include "landlock.h"
 #include "scope.h"
-#include "start.h"
+#include "reach.h"
 #include "text.h"
 
 #include "probe.h"
@@ -157,7 +157,7 @@ probe_programs(struct probe *probe)
 	size_t missing = 0;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!start_program(names[i], path, sizeof(path)) && missing++ == 0)
+		if (!reach_program(names[i], path, sizeof(path)) && missing++ == 0)
 			text_format(found, sizeof(found), "%s is missing", names[i]);
 	set(probe, missing == 0 ? PROBE_OK : PROBE_MISSING, missing == 0 ? "all here" : found,
 	    "build all (make), or install the whole package");

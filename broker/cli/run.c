@@ -82,7 +82,7 @@ cancel(struct running *running)
 	scoped_free char *id = running->job_id ? strdup(running->job_id) : NULL;
 	struct json *params = json_object(), *answer = NULL;
 
-	if (session_try(&second, running->cli, START_CONTROL, &fault)) {
+	if (session_try(&second, running->cli, REACH_CONTROL, &fault)) {
 		if (!id)
 			id = find_by_worker(&second, running->worker, &fault);
 		if (id) {
@@ -214,7 +214,7 @@ begin(struct running *running, const struct cli *cli, const char *worker)
 	if (!text_copy(running->worker, sizeof(running->worker), given ? given : worker) ||
 	    !text_is_utf8(running->worker, strlen(running->worker)))
 		fault_die("invalid_input", "--worker: at most %zu bytes of UTF-8", sizeof(running->worker) - 1);
-	session_open(&running->session, cli, START_CONTROL);
+	session_open(&running->session, cli, REACH_CONTROL);
 	if (cli_has(cli, OPTION_EXECUTE))
 		running->signal_fd = watch_signals();
 }

@@ -38,7 +38,7 @@ service_status(struct cli *cli)
 	struct json *status;
 	int policy_fd;
 
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	policy_fd = session_open_policy(&session);
 	status = session_ask_with(&session, "server.status", NULL, policy_fd);
 	scope_close(&policy_fd);
@@ -85,7 +85,7 @@ stop_running(struct cli *cli)
 	struct json *status;
 	struct trio trio;
 
-	if (!session_try(&session, cli, START_CONTROL, &fault))
+	if (!session_try(&session, cli, REACH_CONTROL, &fault))
 		return stopped_before(&fault);
 	status = session_ask(&session, "server.status", NULL);
 	trio_watch(&trio, status);
@@ -129,7 +129,7 @@ service_serve(struct cli *cli)
 	if (cli_has(cli, OPTION_STOP))
 		return stop_running(cli);
 	due[1].fd = watch_signals();
-	session_open(&session, cli, START_CONTROL);
+	session_open(&session, cli, REACH_CONTROL);
 	status = session_ask(&session, "server.status", NULL);
 	trio_watch(&trio, status);
 	print_object(status);

@@ -73,7 +73,7 @@ dial(const struct cli *cli, struct talk_fault *fault)
 		return -1;
 	}
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0 ||
-	    start_child(words, pair[1], pair[1], -1) < 0) {
+	    reach_child(words, pair[1], pair[1], -1) < 0) {
 		talk_fault_set(fault, "internal_error", "cannot start ssh: %s", strerror(errno));
 		return -1;
 	}
@@ -125,14 +125,14 @@ check_policy(struct session *session, const struct cli *cli, struct talk_fault *
 }
 
 static bool
-connect_to(struct session *session, const struct cli *cli, enum start_socket which, bool may_start,
+connect_to(struct session *session, const struct cli *cli, enum reach_socket which, bool may_start,
     struct talk_fault *fault)
 {
 	int fd;
 
 	*session = (struct session){ .remote = cli->host != NULL };
 	fd = cli->host ? dial(cli, fault) :
-	    start_connect(&cli->wish, &session->place, which, may_start, fault);
+	    reach_connect(&cli->wish, &session->place, which, may_start, fault);
 	if (fd < 0)
 		return false;
 	talk_open(&session->talk, fd);
@@ -140,7 +140,7 @@ connect_to(struct session *session, const struct cli *cli, enum start_socket whi
 		session_close(session);
 		return false;
 	}
-	if (which == START_CONTROL && !session->control) {
+	if (which == REACH_CONTROL && !session->control) {
 		talk_fault_set(fault, "not_permitted", "this account may propose, not decide or run");
 		session_close(session);
 		return false;
@@ -149,7 +149,7 @@ connect_to(struct session *session, const struct cli *cli, enum start_socket whi
 }
 
 void
-session_open(struct session *session, const struct cli *cli, enum start_socket which)
+session_open(struct session *session, const struct cli *cli, enum reach_socket which)
 {
 	struct talk_fault fault = { 0 };
 
@@ -158,7 +158,7 @@ session_open(struct session *session, const struct cli *cli, enum start_socket w
 }
 
 bool
-session_try(struct session *session, const struct cli *cli, enum start_socket which, struct talk_fault *fault)
+session_try(struct session *session, const struct cli *cli, enum reach_socket which, struct talk_fault *fault)
 {
 	return connect_to(session, cli, which, false, fault);
 }

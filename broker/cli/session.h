@@ -4,7 +4,7 @@
 /* A connection to the broker that has said hello. */
 #include "place.h"
 #include "talk.h"
-#include "start.h"
+#include "reach.h"
 
 struct cli;
 struct json;
@@ -18,10 +18,10 @@ struct session {
 };
 
 /* Connects, starting the trio when need be, or ends the process with the reason. */
-void session_open(struct session *session, const struct cli *cli, enum start_socket which);
+void session_open(struct session *session, const struct cli *cli, enum reach_socket which);
 
 /* The same, but never starts the trio; false with *fault instead of an end. */
-bool session_try(struct session *session, const struct cli *cli, enum start_socket which,
+bool session_try(struct session *session, const struct cli *cli, enum reach_socket which,
     struct talk_fault *fault);
 void session_close(struct session *session);
 

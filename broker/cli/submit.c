@@ -102,7 +102,7 @@ submit_job(struct cli *cli)
 	int cwd_fd;
 
 	cwd_fd = cli->host ? -1 : open_cwd(cli, NULL); /* before a trio is started for nothing */
-	session_open(&session, cli, START_EITHER);
+	session_open(&session, cli, REACH_EITHER);
 	params = submit_params(cli, session.hello);
 	if (cli->host)
 		open_cwd(cli, params);

@@ -39,7 +39,8 @@ ask_connect(struct mcp *mcp, struct talk *talk, struct talk_fault *fault)
 	json_integer(json_get(hello, "protocol"), &protocol);
 	if (!hello || !socket || strcmp(socket, "propose") != 0 || protocol != TALK_PROTOCOL) {
 		if (hello)
-			talk_fault_set(fault, "broker_unreachable", "what answers there is not a broker of this version");
+			talk_fault_set(fault, "broker_unreachable",
+			    "what answers there is not a broker of this version");
 		json_free(hello);
 		talk_close(talk);
 		return false;
@@ -92,7 +93,8 @@ await(struct mcp *mcp, const char *method, struct talk_fault *fault)
 		if (state == TALK_REPLY)
 			return reply;
 		if (state != TALK_TIMEOUT) {
-			talk_fault_set(fault, "broker_unreachable", "the broker ended the connection during %s", method);
+			talk_fault_set(fault, "broker_unreachable",
+			    "the broker ended the connection during %s", method);
 			return NULL;
 		}
 	}

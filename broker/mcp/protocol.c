@@ -49,7 +49,8 @@ check_modern(struct mcp *mcp, const struct request *request)
 	struct json *data;
 
 	if (!version || !json_is_object(json_get(meta, META_CAPABILITIES))) {
-		reply_error(mcp, request->id, REPLY_PARAMS, "_meta must hold " META_VERSION " and " META_CAPABILITIES, NULL);
+		reply_error(mcp, request->id, REPLY_PARAMS,
+		    "_meta must hold " META_VERSION " and " META_CAPABILITIES, NULL);
 		return false;
 	}
 	if (strcmp(version, MODERN) == 0)

@@ -47,7 +47,8 @@ wait_writable(struct mcp *mcp)
 {
 	struct pollfd due[] = {
 		{ .fd = STDOUT_FILENO, .events = POLLOUT },
-		{ .fd = mcp->ended_us ? -1 : mcp->lines.fd, .events = 0 }, /* tells only that the other end was closed */
+		/* Nothing is asked of the input but whether its other end was closed. */
+		{ .fd = mcp->ended_us ? -1 : mcp->lines.fd, .events = 0 },
 	};
 	bool gone;
 

@@ -9,7 +9,7 @@
 #include "json.h"
 #include "log.h"
 #include "loop.h"
-#include "start.h"
+#include "reach.h"
 
 #include "ask.h"
 #include "mcp.h"
@@ -54,13 +54,13 @@ mcp_open(struct mcp *mcp, int argc, char **argv)
 	struct place_wish wish = { 0 };
 	int fd;
 
-	if (!start_standard())
+	if (!reach_standard())
 		_exit(1);
 	log_open("agent-safe-mcp");
 	sigaction(SIGPIPE, &ignore, NULL);
 	read_words(&wish, argc, argv);
 	lines_open(&mcp->lines, STDIN_FILENO);
-	fd = start_connect(&wish, &mcp->place, START_PROPOSE, true, &mcp->trouble);
+	fd = reach_connect(&wish, &mcp->place, REACH_PROPOSE, true, &mcp->trouble);
 	mcp->placed = fd >= 0 || mcp->place.propose[0] != '\0';
 	if (fd >= 0)
 		close(fd); /* the first question opens its own and says hello */

@@ -16,7 +16,8 @@ static const struct argument propose_arguments[] = {
 	{ "cwd", ARGUMENT_TEXT, false, 1, LIMIT_PATH - 1, NULL,
 	    "absolute path of the working directory (default: the one this server was started in)" },
 	{ "timeout", ARGUMENT_INTEGER, false, 1, LIMIT_TIMEOUT_SECONDS, NULL, "seconds it may run (default 60)" },
-	{ "max_attempts", ARGUMENT_INTEGER, false, 1, LIMIT_ATTEMPTS, NULL, "runs after failures, at most (default 1)" },
+	{ "max_attempts", ARGUMENT_INTEGER, false, 1, LIMIT_ATTEMPTS, NULL,
+	    "runs after failures, at most (default 1)" },
 	{ "idempotency_key", ARGUMENT_TEXT, false, 1, LIMIT_KEY_BYTES, NULL,
 	    "the same key with the same command gives the same job" },
 	{ NULL, ARGUMENT_TEXT, false, 0, 0, NULL, NULL },
@@ -54,7 +55,8 @@ static const struct argument no_arguments[] = { { NULL, ARGUMENT_TEXT, false, 0,
 
 #define JOB_MEMBERS \
 	"\"id\":{\"type\":\"string\"},\"status\":{\"type\":\"string\"},\"approval_status\":{\"type\":\"string\"}," \
-	"\"command\":{\"type\":\"array\"},\"cwd\":{\"type\":[\"string\",\"null\"]},\"attempts\":{\"type\":\"integer\"}," \
+	"\"command\":{\"type\":\"array\"},\"cwd\":{\"type\":[\"string\",\"null\"]}," \
+	"\"attempts\":{\"type\":\"integer\"}," \
 	"\"error_class\":{\"type\":[\"string\",\"null\"]},\"result\":{\"type\":[\"object\",\"null\"]}"
 
 static const char job_schema[] = "{\"type\":\"object\",\"properties\":{" JOB_MEMBERS "},"

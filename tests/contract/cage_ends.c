@@ -1,5 +1,7 @@
 /* The real executor and keeper in a rig: how a run is refused, ends, and is found again.
- * links: tests/support/cage_rig.c tests/support/cage_world.c shared/boot.c shared/channel.c shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c shared/digest.c
+ * links: tests/support/cage_rig.c tests/support/cage_world.c shared/boot.c shared/channel.c
+ * links: shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c
+ * links: shared/digest.c
  * libs: -lsodium */
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -54,7 +56,8 @@ script(const char *text)
 {
 	assert_true(cage_rig_script(&rig, text, &run));
 	if (run.last != MSG_RUN_ENDED)
-		printf("# %s: stage %s: %s\n", message_rules[run.last].name, stage_name(run.stage), strerror(run.error));
+		printf("# %s: stage %s: %s\n", message_rules[run.last].name, stage_name(run.stage),
+		    strerror(run.error));
 	assert_int_equal(run.last, MSG_RUN_ENDED);
 }
 
@@ -92,7 +95,8 @@ a_changed_program_is_refused(void **state)
 
 	(void)state;
 	cage_rig_write(&rig, "tool", "#!/bin/sh\necho 1\n", 0755);
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .spoil = change_tool }, &run));
+	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .spoil = change_tool },
+	    &run));
 	assert_refused(STAGE_PROGRAM, ESTALE);
 	script("rm tool");
 }
@@ -129,9 +133,11 @@ a_changed_directory_is_refused(void **state)
 	text_format(cwd, sizeof(cwd), "%s/dir", rig.workspace);
 	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .cwd = cwd }, &run));
 	assert_int_equal(run.end.outcome, OUTCOME_SUCCEEDED);
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .cwd = cwd, .spoil = swap_directory }, &run));
+	assert_true(cage_rig_run(&rig,
+	    &(struct cage_order){ .argv = argv, .cwd = cwd, .spoil = swap_directory }, &run));
 	assert_refused(STAGE_WORKDIR, ESTALE);
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .cwd = cwd, .spoil = link_directory }, &run));
+	assert_true(cage_rig_run(&rig,
+	    &(struct cage_order){ .argv = argv, .cwd = cwd, .spoil = link_directory }, &run));
 	assert_refused(STAGE_WORKDIR, ELOOP);
 	text_format(cwd, sizeof(cwd), "rm -rf %s/dir %s/old", rig.workspace, rig.workspace);
 	assert_int_equal(cage_rig_shell(cwd), 0);
@@ -150,10 +156,12 @@ without_a_record_nothing_runs(void **state)
 static void
 time_ends_the_whole_tree(void **state)
 {
-	const char *const argv[] = { "sh", "-c", "trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 47') & sleep 47", NULL };
+	const char *const argv[] = { "sh", "-c",
+		"trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 47') & sleep 47", NULL };
 
 	(void)state;
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .timeout_ms = 300 }, &run));
+	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .timeout_ms = 300 },
+	    &run));
 	assert_int_equal(run.last, MSG_RUN_ENDED);
 	assert_int_equal(run.end.outcome, OUTCOME_TIMED_OUT);
 	assert_int_not_equal(cage_rig_shell("pgrep -fx 'sleep 47' >/dev/null"), 0);
@@ -165,7 +173,8 @@ cancel_ends_it(void **state)
 	const char *const argv[] = { "sleep", "48", NULL };
 
 	(void)state;
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .cancel_after_ms = 300 }, &run));
+	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv, .cancel_after_ms = 300 },
+	    &run));
 	assert_int_equal(run.last, MSG_RUN_ENDED);
 	assert_int_equal(run.end.outcome, OUTCOME_CANCELLED);
 	assert_true(run.started);

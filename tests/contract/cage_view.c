@@ -1,5 +1,7 @@
 /* The real executor and keeper in a rig: what a job finds and may do in its cage.
- * links: tests/support/cage_rig.c tests/support/cage_world.c shared/boot.c shared/channel.c shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c shared/digest.c
+ * links: tests/support/cage_rig.c tests/support/cage_world.c shared/boot.c shared/channel.c
+ * links: shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c
+ * links: shared/digest.c
  * libs: -lsodium */
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -54,7 +56,8 @@ script(const char *text)
 {
 	assert_true(cage_rig_script(&rig, text, &run));
 	if (run.last != MSG_RUN_ENDED)
-		printf("# %s: stage %s: %s\n", message_rules[run.last].name, stage_name(run.stage), strerror(run.error));
+		printf("# %s: stage %s: %s\n", message_rules[run.last].name, stage_name(run.stage),
+		    strerror(run.error));
 	assert_int_equal(run.last, MSG_RUN_ENDED);
 }
 
@@ -71,7 +74,8 @@ true_succeeds_in_all_layers(void **state)
 	if (rig.ordinary)
 		all &= ~(uint64_t)(LAYER_OWN_UID | LAYER_IDMAP);
 	assert_true((run.layers & all) == all);
-	assert_int_equal(run.layers & (LAYER_OWN_UID | LAYER_IDMAP), rig.ordinary ? 0 : LAYER_OWN_UID | LAYER_IDMAP);
+	assert_int_equal(run.layers & (LAYER_OWN_UID | LAYER_IDMAP), rig.ordinary ?
+	    0 : LAYER_OWN_UID | LAYER_IDMAP);
 	assert_int_equal(!!(run.layers & LAYER_CGROUP), rig.cgroup[0] != '\0');
 }
 
@@ -80,7 +84,8 @@ the_job_holds_nothing(void **state)
 {
 	(void)state;
 	script("grep -E '^(Cap|NoNewPrivs|Seccomp:|Groups)' /proc/self/status");
-	assert_string_equal(run.out, "Groups:\t \nCapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
+	assert_string_equal(run.out,
+	    "Groups:\t \nCapInh:\t0000000000000000\nCapPrm:\t0000000000000000\n"
 	    "CapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nCapAmb:\t0000000000000000\n"
 	    "NoNewPrivs:\t1\nSeccomp:\t2\n");
 }
@@ -109,7 +114,8 @@ the_host_is_gone(void **state)
 {
 	(void)state;
 	script("for f in /root /sys /boot /etc/shadow /etc/gitconfig /run/user /dev/kmsg /dev/vda /dev/tty; do test -e $f && echo $f; done;"
-	    "cat /proc/cmdline /proc/kallsyms /proc/key-users; ls /proc/fs; ls /proc/irq; ls /home; hostname; echo $$");
+	    "cat /proc/cmdline /proc/kallsyms /proc/key-users; ls /proc/fs; ls /proc/irq;"
+	    "ls /home; hostname; echo $$");
 	assert_string_equal(run.out, "cage\n2\n");
 	assert_string_equal(run.err, "");
 }
@@ -118,10 +124,15 @@ static void
 what_must_fail_fails(void **state)
 {
 	(void)state;
-	script("t() { \"$@\" 2>/dev/null && echo \"$*\"; }; t mount -t tmpfs x /tmp; t unshare -U true; t unshare -n true; t chroot / true;"
-	    "t touch /usr/x; t touch /x; t touch /etc/x; t touch /dev/x; t touch /dev/shm/../x; t chmod 4755 /tmp; t mkdir -m 2755 s; t mknod z c 1 3;"
-	    "t kill -9 1; t kill -0 1; t cat /proc/1/environ; t ls /proc/1/root; t sh -c 'echo 0 >/proc/sys/kernel/core_pattern';"
-	    "t su -c true; t nsenter -t 1 -m true; t cat /run/fence; t umount /proc; t hostname x; t setpriv --reuid 0 true; t python3 -c 'import socket; socket.socket(socket.AF_PACKET)';"
+	script("t() { \"$@\" 2>/dev/null && echo \"$*\"; }; t mount -t tmpfs x /tmp;"
+	    "t unshare -U true; t unshare -n true; t chroot / true;"
+	    "t touch /usr/x; t touch /x; t touch /etc/x; t touch /dev/x; t touch /dev/shm/../x;"
+	    "t chmod 4755 /tmp; t mkdir -m 2755 s; t mknod z c 1 3;"
+	    "t kill -9 1; t kill -0 1; t cat /proc/1/environ; t ls /proc/1/root;"
+	    "t sh -c 'echo 0 >/proc/sys/kernel/core_pattern';"
+	    "t su -c true; t nsenter -t 1 -m true; t cat /run/fence; t umount /proc;"
+	    "t hostname x; t setpriv --reuid 0 true; t python3 -c 'import socket;"
+	    "socket.socket(socket.AF_PACKET)';"
 	    "t python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))'; echo end");
 	assert_string_equal(run.out, "end\n");
 }
@@ -130,9 +141,13 @@ static void
 what_must_work_works(void **state)
 {
 	(void)state;
-	script("set -e; echo x >a; mv a b; mkdir d; ln -s ../b d/l; ln b d/h; cat d/l; rm -r d b; echo y >/tmp/y; cp /bin/true /tmp/t; /tmp/t;"
-	    "echo z >/dev/shm/z; ls /proc/sys >/dev/null; id -un; python3 -c 'import multiprocessing as m; p = m.Pool(2); print(p.map(abs, [-1, -2]))';"
-	    "sort --parallel=2 </dev/null; git init -q g; cd g; git -c user.name=a -c user.email=a@b commit -q --allow-empty -m m; git log --format=%s; cd ..; rm -rf g");
+	script("set -e; echo x >a; mv a b; mkdir d; ln -s ../b d/l; ln b d/h; cat d/l; rm -r d b;"
+	    "echo y >/tmp/y; cp /bin/true /tmp/t; /tmp/t;"
+	    "echo z >/dev/shm/z; ls /proc/sys >/dev/null; id -un;"
+	    "python3 -c 'import multiprocessing as m; p = m.Pool(2); print(p.map(abs, [-1, -2]))';"
+	    "sort --parallel=2 </dev/null; git init -q g; cd g;"
+	    "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m m;"
+	    "git log --format=%s; cd ..; rm -rf g");
 	assert_string_equal(run.err, "");
 	assert_string_equal(run.out, "x\njob\n[1, 2]\nm\n");
 	assert_int_equal(run.end.outcome, OUTCOME_SUCCEEDED);
@@ -158,7 +173,8 @@ static void
 the_policy_file_cannot_be_changed(void **state)
 {
 	(void)state;
-	script("echo x >agent-safe-policy.json; rm -f agent-safe-policy.json; mv agent-safe-policy.json p; : >p; mv -f p agent-safe-policy.json;"
+	script("echo x >agent-safe-policy.json; rm -f agent-safe-policy.json;"
+	    "mv agent-safe-policy.json p; : >p; mv -f p agent-safe-policy.json;"
 	    "rm -f p; ln agent-safe-policy.json q; rm -f q; cat agent-safe-policy.json");
 	assert_string_equal(run.out, "{}\n");
 	script("cat agent-safe-policy.json; ls");
@@ -172,7 +188,8 @@ run_one(const char *program)
 
 	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = argv }, &run));
 	if (run.last != MSG_RUN_ENDED)
-		printf("# %s: stage %s: %s\n", message_rules[run.last].name, stage_name(run.stage), strerror(run.error));
+		printf("# %s: stage %s: %s\n", message_rules[run.last].name, stage_name(run.stage),
+		    strerror(run.error));
 }
 
 static void
@@ -181,15 +198,18 @@ programs_of_the_workspace_are_copies(void **state)
 	char command[3 * LIMIT_PATH], wanted[LIMIT_PATH + 64];
 
 	(void)state;
-	cage_rig_write(&rig, "tool", "#!/bin/sh\necho \"$0 $#\"; echo x >>tool; echo y >>\"$0\"\n", 0755);
+	cage_rig_write(&rig, "tool", "#!/bin/sh\necho \"$0 $#\"; echo x >>tool; echo y >>\"$0\"\n",
+	    0755);
 	run_one("./tool");
 	text_format(wanted, sizeof(wanted), "%s/tool 3\n", rig.workspace);
 	assert_string_equal(run.out, wanted);
 	assert_non_null(strstr(run.err, "Permission denied"));
-	cage_rig_write(&rig, "envtool", "#!/usr/bin/env  python3\nimport sys; print(len(sys.argv))\n", 0755);
+	cage_rig_write(&rig, "envtool",
+	    "#!/usr/bin/env  python3\nimport sys; print(len(sys.argv))\n", 0755);
 	run_one("./envtool");
 	assert_string_equal(run.out, "4\n");
-	text_format(command, sizeof(command), "cp /usr/bin/echo %s/elf && chown %d:%d %s/elf", rig.workspace, CAGE_RIG_OWNER,
+	text_format(command, sizeof(command), "cp /usr/bin/echo %s/elf && chown %d:%d %s/elf",
+	    rig.workspace, CAGE_RIG_OWNER,
 	    CAGE_RIG_OWNER, rig.workspace);
 	assert_int_equal(cage_rig_shell(command), 0);
 	run_one("./elf");
@@ -204,7 +224,8 @@ programs_from_elsewhere_get_a_place(void **state)
 	/* In the rig's own mount namespace: the host sees none of it.  A new executor does. */
 	assert_int_equal(mount("tmpfs", "/srv", "tmpfs", 0, "mode=755"), 0);
 	assert_int_equal(mkdir("/srv/bin", 0755), 0);
-	assert_int_equal(cage_rig_shell("cp /usr/bin/echo /srv/bin/elf; printf '#!/srv/bin/elf -n\\n' >/srv/bin/script; chmod 755 /srv/bin/*"), 0);
+	assert_int_equal(cage_rig_shell("cp /usr/bin/echo /srv/bin/elf;"
+	    "printf '#!/srv/bin/elf -n\\n' >/srv/bin/script; chmod 755 /srv/bin/*"), 0);
 	cage_rig_restart(&rig);
 	run_one("/srv/bin/elf");
 	assert_string_equal(run.out, "one  two\n");
@@ -216,7 +237,8 @@ programs_from_elsewhere_get_a_place(void **state)
 static void
 what_is_no_program_is_unavailable(void **state)
 {
-	const char *const names[] = { "./text", "./", "nothing-like-this", "/etc/shadow", "/etc", "/dev/null", "./loop", "./relative", "..", "" };
+	const char *const names[] = { "./text", "./", "nothing-like-this", "/etc/shadow", "/etc",
+		"/dev/null", "./loop", "./relative", "..", "" };
 
 	(void)state;
 	cage_rig_write(&rig, "text", "no program\n", 0644);
@@ -233,13 +255,18 @@ what_is_no_program_is_unavailable(void **state)
 static void
 limits_hold(void **state)
 {
-	const char *const files[] = { "sh", "-c", "dd if=/dev/zero of=big bs=1M count=3 2>/dev/null; stat -c %s big; rm big", NULL };
-	const char *const space[] = { "sh", "-c", "dd if=/dev/zero of=/tmp/big bs=64k count=64 2>/dev/null; stat -c %s /tmp/big; ulimit -c", NULL };
+	const char *const files[] = { "sh", "-c",
+		"dd if=/dev/zero of=big bs=1M count=3 2>/dev/null; stat -c %s big; rm big", NULL };
+	const char *const space[] = { "sh", "-c",
+		"dd if=/dev/zero of=/tmp/big bs=64k count=64 2>/dev/null; stat -c %s /tmp/big;"
+		    "ulimit -c", NULL };
 
 	(void)state;
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = files, .file_bytes = 1u << 20 }, &run));
+	assert_true(cage_rig_run(&rig,
+	    &(struct cage_order){ .argv = files, .file_bytes = 1u << 20 }, &run));
 	assert_string_equal(run.out, "1048576\n");
-	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = space, .tmp_bytes = 1u << 20 }, &run));
+	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = space, .tmp_bytes = 1u << 20 },
+	    &run));
 	assert_true(strtol(run.out, NULL, 10) <= 1 << 20);
 	assert_non_null(strstr(run.out, "\n0\n"));
 }

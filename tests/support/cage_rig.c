@@ -21,7 +21,8 @@
 
 #define PATIENCE_MS 30000
 
-static const char *const default_env[] = { "PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8", NULL };
+static const char *const default_env[] = { "PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
+	NULL };
 
 static void
 show_log(const struct cage_rig *rig)
@@ -59,7 +60,9 @@ answer_executor(struct cage_rig *rig, const struct message *heard)
 		memcpy(answer.body.intent_permitted.digest, heard->body.intent_declare.digest, 32);
 	} else if (heard->type == MSG_INTENT_DECLARE) {
 		answer.type = MSG_INTENT_REFUSED;
-		answer.body.intent_refused = (struct msg_intent_refused){ heard->body.intent_declare.run, REFUSAL_UNBACKED, 0 };
+		answer.body.intent_refused =
+		    (struct msg_intent_refused){ heard->body.intent_declare.run, REFUSAL_UNBACKED,
+		    0 };
 	} else {
 		rig->facts[heard->body.fact_append.fact & 7]++;
 		answer.type = MSG_FACT_RECORDED;
@@ -70,12 +73,16 @@ answer_executor(struct cage_rig *rig, const struct message *heard)
 	channel_must_send(&rig->auditor, &answer);
 }
 
-/* The next message to the broker; what comes for the auditor is answered on the way.  False at the deadline. */
+/*
+ * The next message to the broker; what comes for the auditor is answered on the way.  False at the
+ * deadline.
+ */
 static bool
 hear(struct cage_rig *rig, struct message *message, uint64_t deadline_us)
 {
 	for (;;) {
-		struct pollfd ready[] = { { rig->broker.fd, POLLIN, 0 }, { rig->auditor.fd, POLLIN, 0 } };
+		struct pollfd ready[] = { { rig->broker.fd, POLLIN, 0 },
+			{ rig->auditor.fd, POLLIN, 0 } };
 		struct message other;
 
 		if (poll(ready, 2, clock_until_ms(deadline_us)) == 0)
@@ -105,7 +112,8 @@ start(struct cage_rig *rig)
 	rig->broker = (struct channel){ broker[0], PROCESS_BROKER, PROCESS_EXECUTOR };
 	rig->auditor = (struct channel){ auditor[0], PROCESS_AUDITOR, PROCESS_EXECUTOR };
 	cage_world_start(rig, broker[1], auditor[1]);
-	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) || message.type != MSG_EXECUTOR_READY)
+	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) ||
+	    message.type != MSG_EXECUTOR_READY)
 		give_up(rig, "no EXECUTOR_READY");
 	rig->ready = message.body.executor_ready;
 }
@@ -162,13 +170,15 @@ assess(struct cage_rig *rig, const struct cage_order *order, const char *cwd, si
 	fields_put_u64(&writer, ASSESS_CWD_DEV, seen.st_dev);
 	fields_put_u64(&writer, ASSESS_CWD_INO, seen.st_ino);
 	fields_put_text(&writer, ASSESS_PROGRAM, order->argv[0]);
-	fields_put_text(&writer, ASSESS_PATH, "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	fields_put_text(&writer, ASSESS_PATH,
+	    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	message.descriptors[0] = fields_seal(&writer, "question");
 	fields_free(&writer);
 	message.body.program_assess.question = ++rig->question;
 	channel_must_send(&rig->broker, &message);
 	close(message.descriptors[0]);
-	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) || message.type != MSG_PROGRAM_ASSESSED)
+	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) ||
+	    message.type != MSG_PROGRAM_ASSESSED)
 		give_up(rig, "no PROGRAM_ASSESSED");
 	if (message.body.program_assessed.status == ASSESS_OK)
 		bytes = sealed_map(message.descriptors[0], LIMIT_FIELDS_BYTES, length);
@@ -193,7 +203,8 @@ put_directory(struct fields_writer *writer, const char *cwd)
 	fields_put_text(writer, PLAN_CWD, cwd);
 	fields_put_u64(writer, PLAN_CWD_DEV, plain.st_dev);
 	fields_put_u64(writer, PLAN_CWD_INO, plain.st_ino);
-	fields_put_u64(writer, PLAN_CWD_BIRTH_NS, (uint64_t)stat.stx_btime.tv_sec * 1000000000u + stat.stx_btime.tv_nsec);
+	fields_put_u64(writer, PLAN_CWD_BIRTH_NS,
+	    (uint64_t)stat.stx_btime.tv_sec * 1000000000u + stat.stx_btime.tv_nsec);
 	if (name_to_handle_at(AT_FDCWD, cwd, &seen.handle, &mount_id, 0) < 0) {
 		fields_put(writer, PLAN_CWD_HANDLE, "", 0);
 		return;
@@ -283,7 +294,8 @@ cage_rig_ask(struct cage_rig *rig, const struct run_name *name)
 }
 
 static void
-read_output(const struct cage_rig *rig, const struct run_name *name, const char *stream, char *text, size_t size)
+read_output(const struct cage_rig *rig, const struct run_name *name, const char *stream, char *text,
+    size_t size)
 {
 	char path[LIMIT_PATH], folder[RUN_FOLDER_BYTES];
 	ssize_t length;
@@ -297,7 +309,10 @@ read_output(const struct cage_rig *rig, const struct run_name *name, const char 
 	close(fd);
 }
 
-/* One message: true when it is the last about this run.  All payloads about a run begin with its name. */
+/*
+ * One message: true when it is the last about this run.  All payloads about a run begin with its
+ * name.
+ */
 static bool
 note(const struct message *message, const struct run_name *name, struct cage_run *run)
 {
@@ -331,16 +346,19 @@ cage_rig_wait_started(struct cage_rig *rig, const struct run_name *name)
 
 	memset(&run, 0, sizeof(run));
 	while (!run.started)
-		if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) || note(&message, name, &run))
+		if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) ||
+		    note(&message, name, &run))
 			give_up(rig, "the run does not start");
 }
 
 void
-cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms, struct cage_run *run)
+cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms,
+    struct cage_run *run)
 {
 	uint64_t end_us = clock_monotonic_us() + PATIENCE_MS * 1000ull;
 	uint64_t cancel_us = cancel_after_ms ? clock_monotonic_us() + cancel_after_ms * 1000ull : 0;
-	struct message message, cancel = { .type = MSG_RUN_CANCEL }, collected = { .type = MSG_RUN_COLLECTED };
+	struct message message, cancel = { .type = MSG_RUN_CANCEL },
+	    collected = { .type = MSG_RUN_COLLECTED };
 
 	memset(run, 0, sizeof(*run));
 	cancel.body.run_cancel.run = collected.body.run_collected.run = *name;

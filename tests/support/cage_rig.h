@@ -59,10 +59,14 @@ void cage_rig_open(struct cage_rig *rig, bool ordinary);
 /* Assess, plan, start, wait for the end, collect.  False: ASSESS_UNAVAILABLE or _WORKDIR. */
 bool cage_rig_run(struct cage_rig *rig, const struct cage_order *order, struct cage_run *run);
 
-/* The same in pieces: a sealed plan after an assessment (-1: not available), and the run of any plan. */
+/*
+ * The same in pieces: a sealed plan after an assessment (-1: not available), and the run of any
+ * plan.
+ */
 int cage_rig_plan(struct cage_rig *rig, const struct cage_order *order);
 void cage_rig_start(struct cage_rig *rig, int plan, unsigned slot, struct run_name *name);
-void cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms, struct cage_run *run);
+void cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms,
+    struct cage_run *run);
 
 /* Until RUN_STARTED; ends the test program when something else comes. */
 void cage_rig_wait_started(struct cage_rig *rig, const struct run_name *name);

@@ -26,7 +26,8 @@
 #define BROKER_ID (EXECUTOR_ID + 1)
 #define JOB_ID(slot) (EXECUTOR_ID + 10 + 2 * (slot))
 #define INIT_ID(slot) (EXECUTOR_ID + 11 + 2 * (slot))
-#define KEPT (1u << CAP_SYS_ADMIN | 1u << CAP_SETUID | 1u << CAP_SETGID | 1u << CAP_SETPCAP | 1u << CAP_KILL)
+#define KEPT (1u << CAP_SYS_ADMIN | 1u << CAP_SETUID | 1u << CAP_SETGID | 1u << CAP_SETPCAP | \
+	1u << CAP_KILL)
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
 
 void
@@ -50,7 +51,8 @@ make(const struct cage_rig *rig, const char *name, mode_t mode, uid_t uid, gid_t
 	char path[LIMIT_PATH];
 
 	need(text_format(path, sizeof(path), "%s/%s", rig->base, name), name);
-	need((mkdir(path, 0700) == 0 || errno == EEXIST) && chown(path, uid, gid) == 0 && chmod(path, mode) == 0, path);
+	need((mkdir(path, 0700) == 0 || errno == EEXIST) && chown(path, uid, gid) == 0 &&
+	    chmod(path, mode) == 0, path);
 }
 
 static void
@@ -124,15 +126,18 @@ map_namespace(const char *line)
 static void
 attach_root(const struct cage_rig *rig, unsigned slot)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID |
+		MOUNT_ATTR_NODEV };
 	char line[64], path[LIMIT_PATH];
 	int tree, space;
 
 	text_format(line, sizeof(line), "%u %u 1", CAGE_RIG_OWNER, JOB_ID(slot));
 	space = map_namespace(line);
 	attr.userns_fd = (unsigned)space;
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, rig->workspace, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
-	need(tree >= 0 && syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)) == 0, "idmap");
+	tree = (int)syscall(SYS_open_tree, AT_FDCWD, rig->workspace, OPEN_TREE_CLONE |
+	    OPEN_TREE_CLOEXEC);
+	need(tree >= 0 && syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr,
+	    sizeof(attr)) == 0, "idmap");
 	text_format(path, sizeof(path), "%s/box/idm/%u/0", rig->base, slot);
 	need(syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0, path);
 	close(tree);
@@ -144,7 +149,8 @@ make_box(const struct cage_rig *rig)
 {
 	char path[LIMIT_PATH], name[32];
 
-	need(mount("tmpfs", rig->boot.box_dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=1g") == 0, "box");
+	need(mount("tmpfs", rig->boot.box_dir, "tmpfs", MS_NOSUID | MS_NODEV,
+	    "mode=755,size=1g") == 0, "box");
 	make(rig, "box/idm", 0755, 0, 0);
 	for (unsigned i = 0; i < CAGE_RIG_SLOTS; i++) {
 		text_format(name, sizeof(name), "box/idm/%u", i);
@@ -168,7 +174,8 @@ make_cgroup(struct cage_rig *rig)
 	for (size_t i = 0; i < 2 && !rig->cgroup[0]; i++) {
 		text_format(path, sizeof(path), "%s/cgroup.controllers", tops[i]);
 		if (access(path, F_OK) == 0)
-			text_format(rig->cgroup, LIMIT_PATH, "%s/agent-safe-rig-%d", tops[i], getpid());
+			text_format(rig->cgroup, LIMIT_PATH, "%s/agent-safe-rig-%d", tops[i],
+			    getpid());
 	}
 	if (!rig->cgroup[0] || mkdir(rig->cgroup, 0755) < 0) {
 		rig->cgroup[0] = '\0';
@@ -189,7 +196,8 @@ cage_world_make(struct cage_rig *rig)
 {
 	char name[32];
 
-	need(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0, "mount namespace");
+	need(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0,
+	    "mount namespace");
 	text_copy(rig->base, LIMIT_PATH, "/tmp/cage-rig.XXXXXX");
 	need(mkdtemp(rig->base) && chmod(rig->base, 0711) == 0, rig->base);
 	text_format(rig->workspace, LIMIT_PATH, "%s/ws", rig->base);
@@ -216,7 +224,8 @@ write_maps(const struct cage_rig *rig, pid_t pid)
 
 	(void)rig;
 	for (unsigned i = 0; i < CAGE_RIG_SLOTS; i++)
-		at += snprintf(lines + at, sizeof(lines) - (size_t)at, "%u %u 2\n", JOB_ID(i), JOB_ID(i));
+		at += snprintf(lines + at, sizeof(lines) - (size_t)at, "%u %u 2\n", JOB_ID(i),
+		    JOB_ID(i));
 	text_format(path, sizeof(path), "/proc/%d/uid_map", pid);
 	put(path, lines);
 	text_format(path, sizeof(path), "/proc/%d/gid_map", pid);
@@ -272,11 +281,15 @@ static _Noreturn void
 run_executor(const struct cage_rig *rig, int broker, int auditor, int ready, int go)
 {
 	int binary = open_binary("agent-safe-executor");
-	int places[] = { boot_write(&rig->boot), broker, auditor, open_below(rig, rig->boot.runs_dir, "", O_PATH | O_DIRECTORY),
-		open_binary("agent-safe-keeper"), open_below(rig, rig->cgroup, "jobs", rig->cgroup[0] ? O_RDONLY | O_DIRECTORY : O_RDWR),
+	int places[] = { boot_write(&rig->boot), broker, auditor,
+		open_below(rig, rig->boot.runs_dir, "", O_PATH | O_DIRECTORY),
+		open_binary("agent-safe-keeper"),
+		    open_below(rig, rig->cgroup, "jobs", rig->cgroup[0] ? O_RDONLY |
+		    O_DIRECTORY : O_RDWR),
 		open_below(rig, rig->base, "lock", O_RDWR | O_CREAT) };
 	int words = open_below(rig, rig->base, "log", O_WRONLY | O_CREAT | O_APPEND);
-	char byte, *const argv[] = { (char[]){ "agent-safe-executor" }, NULL }, *const envp[] = { NULL };
+	char byte, *const argv[] = { (char[]){ "agent-safe-executor" }, NULL },
+	    *const envp[] = { NULL };
 	char path[LIMIT_PATH];
 
 	if (rig->cgroup[0]) {
@@ -284,14 +297,17 @@ run_executor(const struct cage_rig *rig, int broker, int auditor, int ready, int
 		put(path, "0");
 	}
 	if (rig->ordinary) {
-		need(setgroups(0, NULL) == 0 && setresgid(CAGE_RIG_OWNER, CAGE_RIG_OWNER, CAGE_RIG_OWNER) == 0 &&
+		need(setgroups(0, NULL) == 0 &&
+		    setresgid(CAGE_RIG_OWNER, CAGE_RIG_OWNER, CAGE_RIG_OWNER) == 0 &&
 		    setresuid(CAGE_RIG_OWNER, CAGE_RIG_OWNER, CAGE_RIG_OWNER) == 0, "ordinary uid");
 		prctl(PR_SET_DUMPABLE, 1);
 	} else {
-		need(unshare(NAMESPACES) == 0 && write(ready, "x", 1) == 1 && read(go, &byte, 1) == 1, "namespaces");
+		need(unshare(NAMESPACES) == 0 && write(ready, "x", 1) == 1 &&
+		    read(go, &byte, 1) == 1, "namespaces");
 		become_executor();
 	}
-	need((binary = fcntl(binary, F_DUPFD_CLOEXEC, 64)) >= 0 && dup2(words, 2) >= 0, "descriptors");
+	need((binary = fcntl(binary, F_DUPFD_CLOEXEC, 64)) >= 0 && dup2(words, 2) >= 0,
+	    "descriptors");
 	for (int i = 0; i < 7; i++)
 		need((places[i] = fcntl(places[i], F_DUPFD_CLOEXEC, 64)) >= 0, "descriptors");
 	for (int i = 0; i < 7; i++)
@@ -354,7 +370,8 @@ void
 cage_world_remove(struct cage_rig *rig)
 {
 	const char *const remove[] = { "/bin/rm", "-rf", "--one-file-system", rig->base, NULL };
-	const char *const groups[] = { "/usr/bin/find", rig->cgroup, "-depth", "-type", "d", "-delete", NULL };
+	const char *const groups[] = { "/usr/bin/find", rig->cgroup, "-depth", "-type", "d",
+		"-delete", NULL };
 	char path[LIMIT_PATH];
 
 	if (rig->cgroup[0]) {

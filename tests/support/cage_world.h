@@ -1,7 +1,10 @@
 #ifndef CAGE_WORLD_H
 #define CAGE_WORLD_H
 
-/* What launch does before and after: the scratch world of a cage rig.  Each function ends the test program on failure. */
+/*
+ * What launch does before and after: the scratch world of a cage rig.  Each function ends the test
+ * program on failure.
+ */
 #include "cage_rig.h"
 
 _Noreturn void cage_world_fail(const char *what);

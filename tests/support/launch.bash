@@ -122,8 +122,11 @@ cgroups_of_test() {
 launch_clean() {
 	local pid group
 	[ -n "$LT" ] || return 0
-	for pid in $(trio_pids); do kill -9 "$pid" 2>/dev/null; done
-	sleep 0.1
+	# A launch that still runs starts more of them: until nobody is left.
+	while pid=$(trio_pids) && [ -n "$pid" ]; do
+		kill -9 $pid 2>/dev/null
+		sleep 0.1
+	done
 	for group in $(cgroups_of_test); do rmdir "$group" 2>/dev/null; done
 	[ -z "$LT_NS" ] || kill "$LT_NS" 2>/dev/null
 	chattr -f -R -a "$LT" 2>/dev/null

@@ -11,7 +11,8 @@ setup_file() {
 	run_job false >/dev/null || true
 	KEY=$(agent_safe status | jq -er .public_key)
 	# A checkpoint that somebody kept: what the log must still contain later.
-	agent_safe audit head | jq -r '.origin, .size, .root' | {
+	# The root is over the lines before the seal; the size that audit head tells counts the seal too.
+	agent_safe audit head | jq -r '.origin, .size - 1, .root' | {
 		read -r origin
 		read -r size
 		read -r root

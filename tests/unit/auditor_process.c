@@ -323,30 +323,81 @@ a_record_is_sealed_within_two_seconds(void **state)
 	rig_stop(&rig);
 }
 
+/* Records as fast as they are taken; all are answered in order. */
 static void
-many_records_at_once_are_all_answered_and_sealed_in_time(void **state)
+record_many(uint64_t count)
 {
-	const uint64_t count = 2000;
-	uint64_t sent = 0, heard = 0;
+	uint64_t sent = rig.next_sn, end = sent + count;
 
-	(void)state;
-	start_greeted();
-	while (heard < count) {
+	while (rig.next_sn < end) {
 		struct message answer = { 0 };
+		uint64_t expected = rig.next_sn;
 
-		if (sent < count) {
+		if (sent < end) {
 			rig_send_record(&rig, sent++, "job.queued", "{\"job\":\"one\"}");
 			if (channel_take(&rig.broker, &answer, NULL) != CHANNEL_MESSAGE)
 				continue;
 		} else
 			answer = rig_hear(&rig.broker);
 		assert_int_equal(answer.type, MSG_RECORD_SYNCED);
-		assert_int_equal(answer.body.record_synced.sn, heard++);
+		assert_int_equal(answer.body.record_synced.sn, expected);
+		rig_note_ack(&rig, &answer);
 	}
+}
+
+static void
+many_records_at_once_are_all_answered_and_sealed_in_time(void **state)
+{
+	const uint64_t count = 2000;
+
+	(void)state;
+	start_greeted();
+	record_many(count);
 	rig_stop(&rig);
 	assert_int_equal(rig_verify(&rig), VERDICT_OK);
 	assert_int_equal(log_verdict.told, count);
 	assert_true(log_verdict.walk.chain.next_seal > count / 256);
+}
+
+/* Older than what is held in memory: the log itself is asked. */
+static void
+an_acknowledged_record_of_long_ago_is_found(void **state)
+{
+	struct msg_record_synced first;
+
+	(void)state;
+	start_greeted();
+	rig_record(&rig, "job.proposed", "{\"first\":1}");
+	first = rig.acked;
+	record_many(RECENT_RECORDS + 10);
+	rig_send_record(&rig, 0, "job.proposed", "{\"first\":1}");
+	assert_int_equal(rig_hear(&rig.broker).body.record_refused.code, REFUSAL_GAP);
+	rig_stop(&rig);
+	rig.acked = first;
+	rig_start(&rig);
+	assert_int_equal(rig_greet(&rig, false).type, MSG_BROKER_WELCOME);
+	rig_stop(&rig);
+	rig.acked.line_hash[5] ^= 1;
+	rig_start(&rig);
+	rig_greet(&rig, false);
+	assert_int_equal(rig_wait(&rig), 1);
+}
+
+static void
+a_large_segment_is_followed_by_another(void **state)
+{
+	static char body[65000];
+
+	(void)state;
+	memset(body, 'x', sizeof(body) - 1);
+	memcpy(body, "{\"a\":\"", 6);
+	memcpy(body + sizeof(body) - 3, "\"}", 2);
+	start_greeted();
+	while ((uint64_t)rig.next_sn * sizeof(body) < JOURNAL_SEGMENT_BYTES + 4 * sizeof(body))
+		assert_int_equal(rig_record(&rig, "job.proposed", body).type, MSG_RECORD_SYNCED);
+	assert_int_equal(rig_segments(&rig), 2);
+	assert_int_equal(rig_stop(&rig), 0);
+	assert_int_equal(rig_verify(&rig), VERDICT_OK);
 }
 
 /* The peer that sends and does not read is not read from either; the other one is served. */
@@ -709,6 +760,8 @@ main(void)
 		WITH_LOG(the_head_is_sealed_and_its_segments_are_handed_over),
 		WITH_LOG(a_record_is_sealed_within_two_seconds),
 		WITH_LOG(many_records_at_once_are_all_answered_and_sealed_in_time),
+		WITH_LOG(an_acknowledged_record_of_long_ago_is_found),
+		WITH_LOG(a_large_segment_is_followed_by_another),
 		WITH_LOG(a_broker_that_does_not_read_does_not_stop_the_executor),
 		WITH_LOG(a_record_before_the_greeting_is_a_breach),
 		WITH_LOG(a_record_that_is_not_sealed_is_a_breach),

@@ -1,4 +1,4 @@
-/* Finds the other programs, starts the trio when it is not there, and connects. */
+/* The other programs of ours, the trio when it is not there, and a connection to it. */
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 
 #include "process.h"
 #include "scope.h"
-#include "start.h"
+#include "reach.h"
 #include "text.h"
 
 bool
-start_standard(void)
+reach_standard(void)
 {
 	static const int how[] = { O_RDONLY, O_RDONLY, O_WRONLY };
 
@@ -25,7 +25,7 @@ start_standard(void)
 }
 
 bool
-start_program(const char *name, char *path, size_t size)
+reach_program(const char *name, char *path, size_t size)
 {
 	char self[LIMIT_PATH];
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -66,7 +66,7 @@ become(char *const argv[], const int given[3])
 }
 
 int
-start_child(char *const argv[], int input, int output, int error)
+reach_child(char *const argv[], int input, int output, int error)
 {
 	const int given[3] = { input, output, error };
 	pid_t child = fork();
@@ -145,13 +145,13 @@ launch_words(char **words, char *program, const struct place_wish *wish)
 }
 
 bool
-start_trio(const struct place_wish *wish, struct talk_fault *fault)
+reach_trio(const struct place_wish *wish, struct talk_fault *fault)
 {
 	char program[LIMIT_PATH], said[2048], *words[9];
 	int pipes[2], status = 0;
 	pid_t child;
 
-	if (!start_program("agent-safe-launch", program, sizeof(program))) {
+	if (!reach_program("agent-safe-launch", program, sizeof(program))) {
 		talk_fault_set(fault, "internal_error", "agent-safe-launch is neither beside this program nor in "
 		    AGENT_SAFE_LIBEXECDIR);
 		return false;
@@ -161,7 +161,7 @@ start_trio(const struct place_wish *wish, struct talk_fault *fault)
 		talk_fault_set(fault, "internal_error", "pipe: %s", strerror(errno));
 		return false;
 	}
-	child = start_child(words, -1, -1, pipes[1]);
+	child = reach_child(words, -1, -1, pipes[1]);
 	close(pipes[1]);
 	if (child < 0) {
 		close(pipes[0]);
@@ -180,15 +180,15 @@ start_trio(const struct place_wish *wish, struct talk_fault *fault)
 
 /* One attempt on the sockets; -1 with errno. */
 static int
-try_sockets(const struct place *place, enum start_socket which)
+try_sockets(const struct place *place, enum reach_socket which)
 {
 	int fd = -1;
 
-	if (which != START_PROPOSE)
+	if (which != REACH_PROPOSE)
 		fd = place_connect(place, place->control);
-	if (fd >= 0 || which == START_CONTROL)
+	if (fd >= 0 || which == REACH_CONTROL)
 		return fd;
-	if (which == START_EITHER && errno != EACCES && errno != EPERM)
+	if (which == REACH_EITHER && errno != EACCES && errno != EPERM)
 		return -1;
 	return place_connect(place, place->propose);
 }
@@ -214,11 +214,11 @@ find(const struct place_wish *wish, struct place *place, struct talk_fault *faul
 
 /* What to say when connect() failed with `error`. */
 static void
-explain_connect(const struct place *place, enum start_socket which, int error, struct talk_fault *fault)
+explain_connect(const struct place *place, enum reach_socket which, int error, struct talk_fault *fault)
 {
 	if (error == EACCES || error == EPERM)
 		talk_fault_set(fault, "not_permitted", "this account may not open %s",
-		    which == START_CONTROL ? "control.sock: deciding and running are the operator's" :
+		    which == REACH_CONTROL ? "control.sock: deciding and running are the operator's" :
 		    "the broker's sockets");
 	else if (place->mode == MODE_SYSTEM)
 		talk_fault_set(fault, "broker_unreachable", "the system service is not running (%s): "
@@ -229,7 +229,7 @@ explain_connect(const struct place *place, enum start_socket which, int error, s
 }
 
 int
-start_connect(const struct place_wish *wish, struct place *place, enum start_socket which,
+reach_connect(const struct place_wish *wish, struct place *place, enum reach_socket which,
     bool may_start, struct talk_fault *fault)
 {
 	struct place_wish exact = *wish;
@@ -243,7 +243,7 @@ start_connect(const struct place_wish *wish, struct place *place, enum start_soc
 	error = errno;
 	if (may_start && place->mode != MODE_SYSTEM && (error == ENOENT || error == ECONNREFUSED)) {
 		exact.workspace = place->workspace;
-		if (!start_trio(&exact, fault))
+		if (!reach_trio(&exact, fault))
 			return -1;
 		fd = try_sockets(place, which);
 		error = errno;

@@ -1,0 +1,104 @@
+/* What no plan may exceed, whoever sends it.
+ * links: executor/bounds.c shared/text.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "text.h"
+
+#include "bounds.h"
+
+static struct boot boot = { .profile_floor = "default", .root_count = 2,
+	.roots = { { .path = "/srv/ws", .uid = 1000 }, { .path = "/srv/rooted", .uid = 0 } } };
+static const struct plan good = { .profile = "default", .root = "/srv/ws", .cwd = "/srv/ws",
+	.open_files = 64,
+	.processes = 10, .tmp_bytes = 4096 };
+
+static void
+a_plan_within_passes(void **state)
+{
+	(void)state;
+	assert_int_equal(bounds_check(&boot, &good), 0);
+}
+
+static void
+only_the_roots_of_launch_are_roots(void **state)
+{
+	struct plan plan = good;
+
+	(void)state;
+	text_copy(plan.root, LIMIT_PATH, "/srv");
+	assert_int_equal(bounds_check(&boot, &plan), EXDEV);
+	text_copy(plan.root, LIMIT_PATH, "/srv/ws/sub");
+	assert_int_equal(bounds_check(&boot, &plan), EXDEV);
+	text_copy(boot.roots[0].path, LIMIT_PATH, "/");
+	text_copy(plan.root, LIMIT_PATH, "/");
+	assert_int_equal(bounds_check(&boot, &plan), EXDEV);
+	text_copy(boot.roots[0].path, LIMIT_PATH, "/srv/ws");
+}
+
+static void
+a_root_of_root_must_be_allowed(void **state)
+{
+	struct plan plan = good;
+
+	(void)state;
+	text_copy(plan.root, LIMIT_PATH, "/srv/rooted");
+	assert_int_equal(bounds_check(&boot, &plan), EACCES);
+	boot.roots[1].flags = ROOT_ROOT_OWNED;
+	assert_int_equal(bounds_check(&boot, &plan), 0);
+	boot.roots[1].flags = 0;
+}
+
+static void
+no_profile_below_the_floor_and_none_that_we_cannot_build(void **state)
+{
+	(void)state;
+	assert_true(bounds_allow_profile("compat", "default"));
+	assert_true(bounds_allow_profile("default", "default"));
+	assert_false(bounds_allow_profile("strict", "default"));
+	assert_false(bounds_allow_profile("default", "compat"));
+	assert_false(bounds_allow_profile("compat", "compat"));
+	assert_false(bounds_allow_profile("default", "strict"));
+	assert_false(bounds_allow_profile("default", ""));
+	assert_false(bounds_allow_profile("", "default"));
+	assert_false(bounds_allow_profile("default", "Default"));
+}
+
+static void
+limits_have_limits(void **state)
+{
+	struct plan plan;
+
+	(void)state;
+#define REFUSES(member, value) \
+	plan = good; \
+	plan.member = (value); \
+	assert_int_equal(bounds_check(&boot, &plan), ERANGE)
+	REFUSES(grace_ms, 60001);
+	REFUSES(keep_bytes, (64u << 20) + 1);
+	REFUSES(open_files, 15);
+	REFUSES(open_files, 1048577);
+	REFUSES(processes, 0);
+	REFUSES(tmp_bytes, 0);
+	REFUSES(tmp_bytes, UINT64_MAX);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_within_passes),
+		cmocka_unit_test(only_the_roots_of_launch_are_roots),
+		cmocka_unit_test(a_root_of_root_must_be_allowed),
+		cmocka_unit_test(no_profile_below_the_floor_and_none_that_we_cannot_build),
+		cmocka_unit_test(limits_have_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,257 @@
+/* The plan's decoder: every field missing, doubled, too long; every bound.
+ * links: executor/decode.c shared/fields.c shared/text.c tests/support/plan_bytes.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fields.h"
+#include "plan.h"
+
+#include "decode.h"
+#include "plan_bytes.h"
+
+static struct plan plan;
+
+/* Decode and free both. */
+static bool
+decodes(unsigned char *bytes, size_t length)
+{
+	bool good = decode_plan(&plan, bytes, length);
+
+	free(bytes);
+	if (good)
+		decode_free(&plan);
+	return good;
+}
+
+static bool
+decodes_flawed(unsigned tag, enum plan_flaw flaw, int with_interpreter)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes((uint16_t)tag, flaw, with_interpreter, &length);
+
+	return decodes(bytes, length);
+}
+
+static bool
+decodes_with(uint16_t tag, const void *value, size_t size)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes_with(tag, value, size, &length);
+
+	return decodes(bytes, length);
+}
+
+static void
+a_good_plan_arrives_whole(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 1, &length);
+
+	(void)state;
+	assert_true(decode_plan(&plan, bytes, length));
+	free(bytes); /* nothing points into it */
+	assert_string_equal(plan.profile, "default");
+	assert_string_equal(plan.root, "/srv/ws");
+	assert_string_equal(plan.cwd, "/srv/ws/sub");
+	assert_int_equal(plan.cwd_handle_length, 12);
+	assert_int_equal(plan.argc, 1);
+	assert_string_equal(plan.argv[0], "tool");
+	assert_null(plan.argv[1]);
+	assert_int_equal(plan.envc, 1);
+	assert_string_equal(plan.envp[0], "PATH=/bin");
+	assert_null(plan.envp[1]);
+	assert_string_equal(plan.program.named, "/usr/bin/tool");
+	assert_string_equal(plan.program.target, "/usr/bin/tool2");
+	assert_int_equal(plan.program.kind, PROGRAM_PINNED);
+	assert_string_equal(plan.interpreter.target, "/usr/bin/dash");
+	assert_int_equal(plan.tmp_bytes, 1);
+	decode_free(&plan);
+}
+
+static void
+without_an_interpreter_there_is_none(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 0, &length);
+
+	(void)state;
+	assert_true(decode_plan(&plan, bytes, length));
+	assert_int_equal(plan.interpreter.kind, 0);
+	decode_free(&plan);
+	free(bytes);
+}
+
+static void
+every_field_must_be_there_once(void **state)
+{
+	(void)state;
+	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
+		bool many = tag == PLAN_ARG || tag == PLAN_ENV;
+
+		assert_int_equal(decodes_flawed(tag, FLAW_MISSING, 1), tag == PLAN_ENV);
+		assert_int_equal(decodes_flawed(tag, FLAW_DOUBLED, 1), many);
+	}
+}
+
+static void
+every_field_has_its_size(void **state)
+{
+	(void)state;
+	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
+		/* A NUL more is no text; only a handle may be of any length, or empty. */
+		assert_int_equal(decodes_flawed(tag, FLAW_LONGER, 1), tag == PLAN_CWD_HANDLE);
+		/* An empty profile is a text: the bounds refuse it. */
+		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE ||
+		    tag == PLAN_PROFILE);
+	}
+}
+
+static void
+any_byte_cut_off_is_noticed(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 1, &length);
+
+	(void)state;
+	for (size_t cut = 0; cut < length; cut++) {
+		unsigned char *less = malloc(cut ? cut : 1);
+
+		memcpy(less, bytes, cut);
+		assert_false(decodes(less, cut));
+	}
+	free(bytes);
+}
+
+static void
+unknown_tags_and_bytes_left_over_are_refused(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 1, &length);
+	unsigned char *more = calloc(1, length + 8);
+
+	(void)state;
+	memcpy(more, bytes, length);
+	assert_false(decode_plan(&plan, more, length + 1));
+	more[length] = PLAN_TAG_END;
+	assert_false(decode_plan(&plan, more, length + 8));
+	more[0] = 'X';
+	assert_false(decode_plan(&plan, more, length));
+	free(more);
+	free(bytes);
+}
+
+static void
+paths_are_clean_and_nested(void **state)
+{
+	(void)state;
+	assert_true(decodes_with(PLAN_CWD, "/srv/ws", 7));
+	assert_false(decodes_with(PLAN_CWD, "/srv/ws-evil", 12));
+	assert_false(decodes_with(PLAN_CWD, "/srv/ws/../x", 12));
+	assert_false(decodes_with(PLAN_CWD, "/srv/ws/", 8));
+	assert_false(decodes_with(PLAN_ROOT, "srv/ws", 6));
+	assert_false(decodes_with(PLAN_PROGRAM_TARGET, "tool", 4));
+	assert_false(decodes_with(PLAN_INTERPRETER_NAMED, "/bin//sh", 8));
+}
+
+static void
+values_keep_their_bounds(void **state)
+{
+	static const unsigned char zero[8], three[8] = { 3 }, huge[8] = { 0, 0, 0, 0, 0, 0, 0, 1 };
+	char path[LIMIT_PATH + 8];
+
+	(void)state;
+	memset(path, 'a', sizeof(path));
+	path[0] = '/';
+	assert_false(decodes_with(PLAN_PROGRAM_KIND, zero, 8));
+	assert_false(decodes_with(PLAN_PROGRAM_KIND, three, 8));
+	assert_false(decodes_with(PLAN_INTERPRETER_KIND, zero, 8));
+	assert_false(decodes_with(PLAN_PROGRAM_SIZE, huge, 8));
+	assert_false(decodes_with(PLAN_TIMEOUT_MS, zero, 8));
+	assert_false(decodes_with(PLAN_TIMEOUT_MS, huge, 8));
+	assert_false(decodes_with(PLAN_PROFILE, path, LIMIT_PROFILE));
+	assert_true(decodes_with(PLAN_PROGRAM_NAMED, path, LIMIT_PATH - 1));
+	assert_false(decodes_with(PLAN_PROGRAM_NAMED, path, LIMIT_PATH));
+	assert_true(decodes_with(PLAN_CWD_HANDLE, path, DECODE_HANDLE_BYTES));
+	assert_false(decodes_with(PLAN_CWD_HANDLE, path, DECODE_HANDLE_BYTES + 1));
+	assert_false(decodes_with(PLAN_CWD_HANDLE, path, 4));
+}
+
+static void
+elements_keep_their_shape(void **state)
+{
+	char *element = malloc(LIMIT_ARG_BYTES + 2);
+
+	(void)state;
+	memset(element, 'x', LIMIT_ARG_BYTES + 2);
+	assert_false(decodes_with(PLAN_ARG, "a\0b", 3));
+	assert_false(decodes_with(PLAN_ARG, "", 0));
+	assert_true(decodes_with(PLAN_ARG, element, LIMIT_ARG_BYTES));
+	assert_false(decodes_with(PLAN_ARG, element, LIMIT_ARG_BYTES + 1));
+	assert_true(decodes_with(PLAN_ENV, "A=", 2));
+	assert_false(decodes_with(PLAN_ENV, "A", 1));
+	assert_false(decodes_with(PLAN_ENV, "=A", 2));
+	assert_false(decodes_with(PLAN_ENV, "A=\0", 3));
+	element[1] = '=';
+	assert_true(decodes_with(PLAN_ENV, element, LIMIT_ENV_BYTES - 1));
+	assert_false(decodes_with(PLAN_ENV, element, LIMIT_ENV_BYTES));
+	free(element);
+}
+
+/*
+ * A plan of nothing but this many arguments of this length: too much is refused at the first one
+ * beyond.
+ */
+static bool
+fits(size_t count, size_t length)
+{
+	struct fields_writer writer;
+	char *argument = calloc(1, length + 1);
+	struct plan *big = calloc(1, sizeof(*big));
+	bool good;
+
+	memset(argument, 'x', length);
+	fields_begin(&writer, PLAN_MAGIC);
+	for (size_t i = 0; i < count; i++)
+		fields_put(&writer, PLAN_ARG, argument, length);
+	/* Never a whole plan; the element that is too much must be stopped before it is stored. */
+	good = !writer.failed && !decode_plan(big, writer.bytes, writer.length);
+	fields_free(&writer);
+	free(argument);
+	free(big);
+	return good;
+}
+
+static void
+too_many_arguments_do_no_harm(void **state)
+{
+	(void)state;
+	assert_true(fits(LIMIT_ARG_COUNT, 1));
+	assert_true(fits(LIMIT_ARG_COUNT + 1, 1));
+	assert_true(fits(LIMIT_ARG_COUNT + 100, 100));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_good_plan_arrives_whole),
+		cmocka_unit_test(without_an_interpreter_there_is_none),
+		cmocka_unit_test(every_field_must_be_there_once),
+		cmocka_unit_test(every_field_has_its_size),
+		cmocka_unit_test(any_byte_cut_off_is_noticed),
+		cmocka_unit_test(unknown_tags_and_bytes_left_over_are_refused),
+		cmocka_unit_test(paths_are_clean_and_nested),
+		cmocka_unit_test(values_keep_their_bounds),
+		cmocka_unit_test(elements_keep_their_shape),
+		cmocka_unit_test(too_many_arguments_do_no_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
