@@ -413,7 +413,7 @@ an_impostor_on_the_socket_is_noticed(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_true(snprintf(folder, sizeof(folder), "%s/sockets", base) > 0);
+	assert_true(snprintf(folder, sizeof(folder), "%s/doors", base) > 0);
 	assert_true(snprintf(stranger, sizeof(stranger), "%s/impostor", folder) > 0);
 	assert_true(snprintf(root, sizeof(root), "%s/root", folder) > 0);
 	assert_return_code(mkdir(folder, 0777), errno);
