@@ -11,6 +11,7 @@
 #include "broker.h"
 #include "methods.h"
 #include "owner.h"
+#include "rules.h"
 #include "submission.h"
 
 #define PAUSE_US 100000 /* after ASSESS_BUSY */
@@ -109,6 +110,7 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 {
 	char *reason = assessment->reason;
 	size_t size = sizeof(assessment->reason);
+	uint64_t flags;
 
 	text_copy(reason, size, assessment->decision.reason);
 	if (!broker->rules.policy)
@@ -116,7 +118,10 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 	else if (!methods_root_of(broker, job->cwd)) {
 		assessment->decision.verdict = VERDICT_WORKDIR;
 		text_copy(reason, size,
-		    "the working directory is outside every root of the policy");
+		    rules_lost_root(broker, job->cwd, &flags)
+		        ? "the root of the working directory could not be used at the start: the "
+		          "log says why"
+		        : "the working directory is outside every root of the policy");
 	} else if (assessment->status == ASSESS_WORKDIR)
 		text_copy(reason, size,
 		    "the working directory is not (or no longer) the one that was proposed");
@@ -142,6 +147,7 @@ decide(struct operation *operation, const struct job *job)
 	if (assessment->program_known) {
 		text_copy(request.program.named, LIMIT_PATH, assessment->answer.program.named);
 		text_copy(request.program.target, LIMIT_PATH, assessment->answer.program.target);
+		request.program_sha256 = assessment->answer.program.sha256;
 		request.rule_programs = assessment->answer.rule_programs;
 		request.rule_program_count = assessment->answer.rule_program_count;
 	}

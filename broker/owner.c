@@ -9,11 +9,11 @@
 #include "owner.h"
 
 static bool
-is_roots(const char *path)
+belongs_to(const char *path, uid_t owner)
 {
 	struct stat stat;
 
-	return lstat(path, &stat) == 0 && !S_ISLNK(stat.st_mode) && stat.st_uid == 0 &&
+	return lstat(path, &stat) == 0 && !S_ISLNK(stat.st_mode) && stat.st_uid == owner &&
 	    !(stat.st_mode & (S_IWGRP | S_IWOTH));
 }
 
@@ -21,14 +21,16 @@ bool
 owner_is_root(const char *target)
 {
 	char path[LIMIT_PATH];
+	struct stat top;
 
-	if (!text_path_is_clean(target) || !text_copy(path, sizeof(path), target) || !is_roots("/"))
+	if (!text_path_is_clean(target) || !text_copy(path, sizeof(path), target) ||
+	    lstat("/", &top) < 0)
 		return false;
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (!is_roots(path))
+		if (!belongs_to(path, top.st_uid))
 			return false;
 		*slash = '/';
 	}
-	return is_roots(path);
+	return belongs_to(path, top.st_uid);
 }

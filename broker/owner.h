@@ -9,9 +9,12 @@
 #include <stdbool.h>
 
 /*
- * Every directory above target and target itself belong to uid 0 and neither group nor others
- * may write there; no component is a link.  target: canonical.  Nobody but root can change what
- * such a path leads to between the check and the run.
+ * Every directory above target and target itself belong to the owner of "/", that is root, and
+ * neither group nor others may write there; no component is a link.  target: canonical.  Nobody
+ * but root can change what such a path leads to between the check and the run.
+ *
+ * In an ordinary user's workspace the broker has a user namespace of its own, in which root is the
+ * overflow uid, as is every stranger: there this says only "neither mine nor open to others".
  */
 bool owner_is_root(const char *target);
 

@@ -26,7 +26,8 @@ names_alike(const struct rule *rule, const char *argv0)
 }
 
 size_t
-policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity)
+policy_programs(
+    const struct policy *policy, const char *argv0, const char **programs, size_t capacity)
 {
 	size_t count = 0;
 
@@ -55,8 +56,8 @@ program_index(const struct policy *policy, const struct rule *rule, const char *
 
 /* Is the command's program the one that the rule means?  Else why. */
 static bool
-is_program_of(const struct policy *policy, const struct rule *rule, const struct policy_request *request,
-    char *why, size_t size)
+is_program_of(const struct policy *policy, const struct rule *rule,
+    const struct policy_request *request, char *why, size_t size)
 {
 	size_t index = program_index(policy, rule, request->argv[0]);
 	const struct policy_program *resolved;
@@ -92,7 +93,7 @@ find_rule(const struct policy *policy, enum effect effect, const struct policy_r
 	return -1;
 }
 
-/* Version 1: a substring of any argument behind the program, in lower case; the argument's index or 0. */
+/* Version 1: a substring of any argument behind the program, in any case; its index or 0. */
 static size_t
 find_denied(const struct policy *policy, const struct policy_request *request, size_t *denied)
 {
@@ -135,38 +136,45 @@ find_foreign_variable(const struct policy *policy, const struct policy_request *
 }
 
 static void
-decide_rule(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+decide_rule(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
 	int denial = find_rule(policy, EFFECT_DENY, request, answer);
 
 	answer->rule = denial >= 0 ? denial : find_rule(policy, EFFECT_ALLOW, request, answer);
 	if (denial >= 0 && policy->rules[denial].reason)
-		say(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial, policy->rules[denial].reason);
+		say(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial,
+		    policy->rules[denial].reason);
 	else if (denial >= 0)
 		say(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
 	else if (answer->rule < 0 && answer->failed_count > 0)
-		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s", answer->failed[0].rule, answer->failed[0].text);
+		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s",
+		    answer->failed[0].rule, answer->failed[0].text);
 	else if (answer->rule < 0)
 		say(answer, VERDICT_NO_RULE, "no rule names this program");
 }
 
 static void
-decide_rest(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+decide_rest(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
 	size_t denied = 0, argument = find_denied(policy, request, &denied);
 	size_t variable = find_foreign_variable(policy, request);
 
 	answer->root = find_root(policy, request->cwd);
 	if (argument > 0)
-		say(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument, denied);
+		say(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument,
+		    denied);
 	else if (answer->root < 0)
 		say(answer, VERDICT_WORKDIR, "the working directory lies in no allowed root");
 	else if (variable < request->environment_count)
-		say(answer, VERDICT_ENVIRONMENT, "variable %zu of the environment is not on the allow-list", variable + 1);
+		say(answer, VERDICT_ENVIRONMENT,
+		    "variable %zu of the environment is not on the allow-list", variable + 1);
 }
 
 void
-policy_decide(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+policy_decide(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
 	*answer = (struct policy_answer){ .rule = -1, .root = -1 };
 	if (!policy) {
