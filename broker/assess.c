@@ -142,6 +142,7 @@ decide(struct operation *operation, const struct job *job)
 	if (assessment->program_known) {
 		text_copy(request.program.named, LIMIT_PATH, assessment->answer.program.named);
 		text_copy(request.program.target, LIMIT_PATH, assessment->answer.program.target);
+		request.program_sha256 = assessment->answer.program.sha256;
 		request.rule_programs = assessment->answer.rule_programs;
 		request.rule_program_count = assessment->answer.rule_program_count;
 	}
