@@ -112,10 +112,11 @@ read_not_before(struct operation *operation, struct job *job)
 static bool
 read_texts(struct operation *operation, struct job *job)
 {
-	const char *key, *label, *source;
+	const char *key, *label, *meta, *source;
 
 	if (!params_text(operation, "idempotency_key", LIMIT_KEY_BYTES, false, &key) ||
 	    !params_text(operation, "label", LIMIT_LABEL_BYTES, false, &label) ||
+	    !params_text(operation, "meta", LIMIT_META_BYTES, false, &meta) ||
 	    !params_text(operation, "source", 3, false, &source))
 		return false;
 	if (key && *key == '\0')
@@ -127,6 +128,7 @@ read_texts(struct operation *operation, struct job *job)
 	job->key = bytes_text(key);
 	job->key_given = key != NULL;
 	job->label = bytes_text(label);
+	job->meta = bytes_text(meta);
 	job->source = bytes_text(source ? source : "cli");
 	return true;
 }
@@ -186,6 +188,7 @@ is_clean(struct operation *operation, const struct job *job)
 	    submission_text_is_clean(operation, "idempotency_key",
 	        job->key_given ? job->key : NULL) &&
 	    submission_text_is_clean(operation, "label", job->label) &&
+	    submission_text_is_clean(operation, "meta", job->meta) &&
 	    submission_text_is_clean(operation, "cwd", job->cwd);
 }
 
@@ -246,7 +249,7 @@ struct submission *
 submission_read(struct operation *operation)
 {
 	static const char *const names[] = { "command", "timeout", "max_attempts",
-		"idempotency_key", "new", "label", "priority", "not_before", "source",
+		"idempotency_key", "new", "label", "meta", "priority", "not_before", "source",
 		"environment", NULL };
 	struct submission *submission;
 

@@ -46,7 +46,7 @@ JOB='{"id":"j1","status":"queued","approval_status":"pending","command":["echo"]
 	    (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{}}}', -32602),
 	    (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no_such_tool"}}', -32602),
 	    (b'{"jsonrpc":"2.0","id":1,"method":"ping"}}', -32700),
-	    (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700), (b'null', -32600), (b'7', -32600),
+	    (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32600), (b'null', -32600), (b'7', -32600),
 	    (b'\xff\xfe', -32700), (b'a\x00b', -32700), (b'\xef\xbb\xbf{"jsonrpc":"2.0","id":1,"method":"ping"}', -32700),
 	    (b'{"jsonrpc":"2.0","id":1,"method":"ping","x":"\\ud800"}', -32700),
 	    (b'[' * 100000, -32700), (b'{"a":' * 100000, -32700), (b'1' * 100000, -32700), (b'1e400', -32600),
@@ -55,7 +55,7 @@ JOB='{"id":"j1","status":"queued","approval_status":"pending","command":["echo"]
 	    host.raw(line + b'\n')
 	    reply = host.read()
 	    assert error(reply) == code, (line[:60], reply)
-	    assert (reply.get("id") == 1) == (b'"id":1' in line and code in (-32600, -32601, -32602) and line[:1] == b'{'), (line[:60], reply)
+	    assert (reply.get("id") == 1) == (b'"id":1' in line and code in (-32600, -32601, -32602) and line[:1] == b'{' and b'"id":2' not in line), (line[:60], reply)
 	    assert host.ask(77, "ping") == {"jsonrpc": "2.0", "id": 77, "result": {}}, line[:60]
 	END
 }
