@@ -60,8 +60,13 @@ $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 $(BUILD)/measures/agent-safe-executor: tests/hostile/measures/worker.c $(executor_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=syscall -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+# The executor with one capability less.
+$(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/confine.o,$(executor_OBJ)) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor -o $@ $^ \
+	    $(wordlist 3,9,$(executor_ROW))
 TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
-    $(BUILD)/measures/agent-safe-executor
+    $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less
 
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.
