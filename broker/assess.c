@@ -11,6 +11,7 @@
 #include "broker.h"
 #include "methods.h"
 #include "owner.h"
+#include "rules.h"
 #include "submission.h"
 
 #define PAUSE_US 100000 /* after ASSESS_BUSY */
@@ -43,6 +44,8 @@ make_question(const struct broker *broker, const struct job *job, struct fields_
 	fields_put_text(question, ASSESS_CWD, job->cwd);
 	fields_put_u64(question, ASSESS_CWD_DEV, (uint64_t)job->cwd_dev);
 	fields_put_u64(question, ASSESS_CWD_INO, (uint64_t)job->cwd_ino);
+	fields_put_u64(question, ASSESS_CWD_BIRTH_NS, (uint64_t)job->cwd_birth_ns);
+	fields_put(question, ASSESS_CWD_HANDLE, job->cwd_handle.at, job->cwd_handle.length);
 	fields_put_text(question, ASSESS_PROGRAM, argv0);
 	fields_put_text(question, ASSESS_PATH, policy_search_path(policy));
 	put_rule_programs(question, policy, argv0);
@@ -109,6 +112,7 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 {
 	char *reason = assessment->reason;
 	size_t size = sizeof(assessment->reason);
+	uint64_t flags;
 
 	text_copy(reason, size, assessment->decision.reason);
 	if (!broker->rules.policy)
@@ -116,7 +120,10 @@ explain(const struct broker *broker, const struct job *job, struct assessment *a
 	else if (!methods_root_of(broker, job->cwd)) {
 		assessment->decision.verdict = VERDICT_WORKDIR;
 		text_copy(reason, size,
-		    "the working directory is outside every root of the policy");
+		    rules_lost_root(broker, job->cwd, &flags)
+		        ? "the root of the working directory could not be used at the start: the "
+		          "log says why"
+		        : "the working directory is outside every root of the policy");
 	} else if (assessment->status == ASSESS_WORKDIR)
 		text_copy(reason, size,
 		    "the working directory is not (or no longer) the one that was proposed");

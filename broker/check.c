@@ -1,4 +1,4 @@
-/* A policy checked for a person, and its bounds for launch: nothing is served, nothing is written but the answer. */
+/* A policy checked for a person, and its bounds for launch: nothing is served. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +61,8 @@ load_input(int argc, char **argv, struct policy_error *error)
 
 	digest_open();
 	if (argc != 3 || strlen(argv[2]) >= LIMIT_PATH || !text_path_is_clean(argv[2])) {
-		text_copy(error->text, sizeof(error->text), "the policy's directory must be given, absolute and clean");
+		text_copy(error->text, sizeof(error->text),
+		    "the policy's directory must be given, absolute and clean");
 		return NULL;
 	}
 	if (!bytes || !read_input(bytes, LIMIT_POLICY_BYTES + 1, &length)) {
@@ -111,7 +112,8 @@ make_report(const struct policy *policy)
 	roots = json_add_array(report, "allowed_working_roots");
 	for (size_t i = 0; i < policy_root_count(policy); i++)
 		json_add_text(roots, NULL, policy_root_at(policy, i).path);
-	json_add_integer(report, "max_timeout_seconds", (int64_t)policy_max_timeout_seconds(policy));
+	json_add_integer(
+	    report, "max_timeout_seconds", (int64_t)policy_max_timeout_seconds(policy));
 	json_add_integer(report, "max_output_chars", (int64_t)policy_keep_bytes(policy));
 	add_warnings(report, policy);
 	return report;

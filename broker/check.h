@@ -13,7 +13,7 @@
  */
 int check_main(int argc, char **argv);
 
-/* `agent-safe-broker bounds DIR`: the fields of boot.h's BOUNDS_*.  2: one line on standard error. */
+/* `agent-safe-broker bounds DIR`: the fields BOUNDS_* of boot.h.  2: one line on standard error. */
 int bounds_main(int argc, char **argv);
 
 #endif

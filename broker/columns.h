@@ -28,6 +28,7 @@
 	FIXED(timeout_seconds, INTEGER, "timeout_seconds BETWEEN 1 AND 86400") \
 	FIXED(max_attempts, INTEGER, "max_attempts BETWEEN 1 AND 20") \
 	FIXED(label, TEXT, "label IS NULL OR length(label) <= 100") \
+	FIXED(meta, TEXT, "meta IS NULL OR length(meta) <= 512") /* the caller's own words */ \
 	FIXED(source, TEXT, "source IN ('cli', 'mcp')") \
 	FIXED(submitter_uid, INTEGER, "submitter_uid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_gid, INTEGER, "submitter_gid BETWEEN 0 AND 4294967294") \

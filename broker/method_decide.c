@@ -4,7 +4,6 @@
 
 #include "limits.h"
 #include "log.h"
-#include "secrets.h"
 #include "text.h"
 
 #include "assess.h"
@@ -12,36 +11,19 @@
 #include "job.h"
 #include "methods.h"
 #include "params.h"
+#include "submission.h"
 
 struct verdict_of_person {
 	const char *by, *reason; /* reason may be NULL */
 };
 
 static bool
-is_clean(struct operation *operation, const char *what, const char *text)
-{
-	struct secret_finding finding;
-	struct record_who who = methods_who(operation, NULL);
-	struct broker *broker = operation->broker;
-	uint64_t sn;
-
-	if (!text || !secret_in_text(text, strlen(text), &finding))
-		return true;
-	store_begin(broker->store);
-	sn = outbox_add(&broker->outbox, "job.refused",
-	    record_refused(&who, "sensitive_input", what, finding.rule), false, 0);
-	outbox_commit(&broker->outbox);
-	operation_refuse_after(operation, sn, NULL, "sensitive_input",
-	    "%s looks like a secret (%s): nothing was stored", what, finding.rule);
-	return false;
-}
-
-static bool
 read_person(struct operation *operation, bool needs_reason, struct verdict_of_person *person)
 {
 	return params_text(operation, "by", LIMIT_BY_BYTES, true, &person->by) &&
 	    params_text(operation, "reason", LIMIT_REASON_BYTES, needs_reason, &person->reason) &&
-	    is_clean(operation, "by", person->by) && is_clean(operation, "reason", person->reason);
+	    submission_text_is_clean(operation, "by", person->by) &&
+	    submission_text_is_clean(operation, "reason", person->reason);
 }
 
 /* A decision that is not taken is on record too; the answer waits for it. */

@@ -12,6 +12,7 @@
 #include "methods.h"
 #include "params.h"
 #include "present.h"
+#include "submission.h"
 #include "weigh.h"
 
 #define HELD_US 200000 /* before a look at what became of a job that another client holds */
@@ -220,7 +221,7 @@ method_job_run(struct operation *operation)
 	if (!methods_may_change(operation) || !params_known(operation, names, false) ||
 	    !params_boolean(operation, "execute", false, &execute) ||
 	    !params_text(operation, "worker", LIMIT_BY_BYTES, false, &worker) ||
-	    !params_job(operation, &job))
+	    !submission_text_is_clean(operation, "worker", worker) || !params_job(operation, &job))
 		return;
 	if (execute)
 		begin_run(operation);
@@ -280,6 +281,7 @@ method_job_work(struct operation *operation)
 
 	if (methods_may_change(operation) && params_known(operation, names, false) &&
 	    params_boolean(operation, "execute", false, &execute) &&
-	    params_text(operation, "worker", LIMIT_BY_BYTES, false, &worker))
+	    params_text(operation, "worker", LIMIT_BY_BYTES, false, &worker) &&
+	    submission_text_is_clean(operation, "worker", worker))
 		work_next(operation);
 }

@@ -30,7 +30,8 @@ read_path(struct fields_reader *reader, unsigned tag, char path[LIMIT_PATH])
 {
 	struct field field;
 
-	return expect(reader, tag, &field) && field_text(&field, path, LIMIT_PATH) && text_path_is_clean(path);
+	return expect(reader, tag, &field) && field_text(&field, path, LIMIT_PATH) &&
+	    text_path_is_clean(path);
 }
 
 /* Seven fields from `first` on: those of the program, or those of its interpreter. */
@@ -46,7 +47,8 @@ read_program(struct fields_reader *reader, unsigned first, struct plan_program *
 	    read_u64(reader, first + 3, &program->dev) &&
 	    read_u64(reader, first + 4, &program->ino) &&
 	    read_u64(reader, first + 5, &program->size) && program->size <= LIMIT_PROGRAM_BYTES &&
-	    expect(reader, first + 6, &field) && field_copy(&field, program->sha256, sizeof(program->sha256));
+	    expect(reader, first + 6, &field) &&
+	    field_copy(&field, program->sha256, sizeof(program->sha256));
 }
 
 /* "named NUL target", or nothing for a program that is not there. */
@@ -78,8 +80,10 @@ read_rule_programs(struct fields_reader *reader, struct plan_answer *answer)
 	if (!answer->rule_programs)
 		return false;
 	while (fields_next(reader, &field)) {
-		if (field.tag != ASSESS_RULE_RESOLVED || answer->rule_program_count == POLICY_PROGRAMS_MOST ||
-		    !read_rule_program(&field, &answer->rule_programs[answer->rule_program_count++]))
+		if (field.tag != ASSESS_RULE_RESOLVED ||
+		    answer->rule_program_count == POLICY_PROGRAMS_MOST ||
+		    !read_rule_program(
+		        &field, &answer->rule_programs[answer->rule_program_count++]))
 			return false;
 	}
 	return fields_complete(reader);
@@ -96,8 +100,10 @@ plan_read_answer(const void *bytes, size_t length, struct plan_answer *answer)
 	    !read_program(&reader, PLAN_PROGRAM_NAMED, &answer->program))
 		return false;
 	ahead = reader;
-	answer->has_interpreter = fields_next(&ahead, &field) && field.tag == PLAN_INTERPRETER_NAMED;
-	if (answer->has_interpreter && !read_program(&reader, PLAN_INTERPRETER_NAMED, &answer->interpreter))
+	answer->has_interpreter =
+	    fields_next(&ahead, &field) && field.tag == PLAN_INTERPRETER_NAMED;
+	if (answer->has_interpreter &&
+	    !read_program(&reader, PLAN_INTERPRETER_NAMED, &answer->interpreter))
 		return false;
 	return read_rule_programs(&reader, answer);
 }

@@ -50,11 +50,12 @@ struct plan_answer {
 	struct plan_program program;
 	bool has_interpreter;
 	struct plan_program interpreter;
-	struct policy_program *rule_programs; /* in the order of the question; named[0] == 0: not there */
+	/* in the order of the question; named[0] == 0: not there */
+	struct policy_program *rule_programs;
 	size_t rule_program_count;
 };
 
-/* False when the bytes are not exactly an answer.  plan_free_answer() in every case.  Large: 16 KiB and more. */
+/* False when the bytes are not exactly an answer.  plan_free_answer() in every case. */
 bool plan_read_answer(const void *bytes, size_t length, struct plan_answer *answer);
 void plan_free_answer(struct plan_answer *answer);
 

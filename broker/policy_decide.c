@@ -45,7 +45,8 @@ names_alike(const struct rule *rule, const char *argv0)
 }
 
 size_t
-policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity)
+policy_programs(
+    const struct policy *policy, const char *argv0, const char **programs, size_t capacity)
 {
 	size_t count = 0;
 
@@ -74,8 +75,8 @@ program_index(const struct policy *policy, const struct rule *rule, const char *
 
 /* Is the command's program the one that the rule means?  Else why. */
 static bool
-is_program_of(const struct policy *policy, const struct rule *rule, const struct policy_request *request,
-    char *why, size_t size)
+is_program_of(const struct policy *policy, const struct rule *rule,
+    const struct policy_request *request, char *why, size_t size)
 {
 	size_t index = program_index(policy, rule, request->argv[0]);
 	const struct policy_program *resolved;
@@ -111,7 +112,7 @@ find_rule(const struct policy *policy, enum effect effect, const struct policy_r
 	return -1;
 }
 
-/* Version 1: a substring of any argument behind the program, in lower case; the argument's index or 0. */
+/* Version 1: a substring of any argument behind the program, in any case; its index or 0. */
 static size_t
 find_denied(const struct policy *policy, const struct policy_request *request, size_t *denied)
 {
@@ -154,39 +155,46 @@ find_foreign_variable(const struct policy *policy, const struct policy_request *
 }
 
 static void
-decide_rule(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+decide_rule(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
 	size_t first = answer->failed_count; /* of what the rules say */
 	int denial = find_rule(policy, EFFECT_DENY, request, answer);
 
 	answer->rule = denial >= 0 ? denial : find_rule(policy, EFFECT_ALLOW, request, answer);
 	if (denial >= 0 && policy->rules[denial].reason)
-		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial, policy->rules[denial].reason);
+		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial,
+		    policy->rules[denial].reason);
 	else if (denial >= 0)
 		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
 	else if (answer->rule < 0 && answer->failed_count > first)
-		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s", answer->failed[first].rule, answer->failed[first].text);
+		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s",
+		    answer->failed[first].rule, answer->failed[first].text);
 	else if (answer->rule < 0)
 		object_to(answer, VERDICT_NO_RULE, "no rule names this program");
 }
 
 static void
-decide_rest(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+decide_rest(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
 	size_t denied = 0, argument = find_denied(policy, request, &denied);
 	size_t variable = find_foreign_variable(policy, request);
 
 	answer->root = find_root(policy, request->cwd);
 	if (argument > 0)
-		object_to(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument, denied);
+		object_to(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument,
+		    denied);
 	if (answer->root < 0)
 		object_to(answer, VERDICT_WORKDIR, "the working directory lies in no allowed root");
 	if (variable < request->environment_count)
-		object_to(answer, VERDICT_ENVIRONMENT, "variable %zu of the environment is not on the allow-list", variable + 1);
+		object_to(answer, VERDICT_ENVIRONMENT,
+		    "variable %zu of the environment is not on the allow-list", variable + 1);
 }
 
 void
-policy_decide(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+policy_decide(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
 	*answer = (struct policy_answer){ .rule = -1, .root = -1 };
 	if (!policy) {

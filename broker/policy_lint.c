@@ -17,26 +17,31 @@ struct lints {
 };
 
 /* They run what their arguments say: shells, interpreters, and programs that start another one. */
-static const char *const interpreters[] = { "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "csh", "tcsh", "fish",
-	"busybox", "toybox", "python", "python2", "python3", "pypy", "pypy3", "perl", "ruby", "node", "nodejs", "deno",
-	"bun", "php", "lua", "luajit", "tclsh", "expect", "awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim",
-	"nvim", "emacs", "gdb", "lldb", "java", "osascript", "Rscript", "julia", "ghci", "scala", "groovy", "erl", "iex",
-	"env", "xargs", "parallel", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf", "time", "watch", "chroot",
-	"unshare", "nsenter", "setpriv", "runuser", "su", "sudo", "doas", "flock", "script", "strace", "ltrace", "perf",
-	"systemd-run", "ssh", "docker", "podman", "kubectl", "tmux", "screen", "exec", "ld.so", "ld-linux-x86-64.so.2",
-	"ld-linux-aarch64.so.1", "qemu-x86_64", "qemu-aarch64", "proot", "fakeroot", "bwrap", "firejail", NULL };
+static const char *const interpreters[] = { "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash",
+	"csh", "tcsh", "fish", "busybox", "toybox", "python", "python2", "python3", "pypy", "pypy3",
+	"perl", "ruby", "node", "nodejs", "deno", "bun", "php", "lua", "luajit", "tclsh", "expect",
+	"awk", "gawk", "mawk", "nawk", "sed", "ed", "ex", "vi", "vim", "nvim", "emacs", "gdb",
+	"lldb", "java", "osascript", "Rscript", "julia", "ghci", "scala", "groovy", "erl", "iex",
+	"env", "xargs", "parallel", "timeout", "nice", "ionice", "nohup", "setsid", "stdbuf",
+	"time", "watch", "chroot", "unshare", "nsenter", "setpriv", "runuser", "su", "sudo", "doas",
+	"flock", "script", "strace", "ltrace", "perf", "systemd-run", "ssh", "docker", "podman",
+	"kubectl", "tmux", "screen", "exec", "ld.so", "ld-linux-x86-64.so.2",
+	"ld-linux-aarch64.so.1", "qemu-x86_64", "qemu-aarch64", "proot", "fakeroot", "bwrap",
+	"firejail", NULL };
 
 /* They run what files of the workspace say, whatever their arguments are. */
-static const char *const builders[] = { "git", "make", "gmake", "bmake", "ninja", "cmake", "meson", "npm", "npx",
-	"pnpm", "yarn", "cargo", "go", "pip", "pip3", "poetry", "tox", "nox", "pytest", "mvn", "gradle", "ant", "bazel",
-	"rake", "bundle", "gem", "composer", "dotnet", "mix", "rebar3", "stack", "cabal", "just", "task", "tsc", "eslint",
-	"jest", "vitest", "pre-commit", "hg", "svn", "gcc", "cc", "clang", NULL };
+static const char *const builders[] = { "git", "make", "gmake", "bmake", "ninja", "cmake", "meson",
+	"npm", "npx", "pnpm", "yarn", "cargo", "go", "pip", "pip3", "poetry", "tox", "nox",
+	"pytest", "mvn", "gradle", "ant", "bazel", "rake", "bundle", "gem", "composer", "dotnet",
+	"mix", "rebar3", "stack", "cabal", "just", "task", "tsc", "eslint", "jest", "vitest",
+	"pre-commit", "hg", "svn", "gcc", "cc", "clang", NULL };
 
 /* Some of their arguments start a program, write or delete files. */
-static const char *const openers[] = { "find", "fd", "rg", "tar", "zip", "unzip", "rsync", "scp", "sftp", "sort",
-	"man", "less", "more", "curl", "wget", "split", "tee", "dd", "install", "cp", "mv", "rm", "ln", "crontab", "at",
-	"cpio", "7z", "rpm", "dpkg", "apt", "apt-get", "mount", "openssl", "javac", "tcpdump", "ip", "nmap",
-	"sqlite3", "psql", "mysql", "ffmpeg", "convert", "gpg", "patch", "xdg-open", NULL };
+static const char *const openers[] = { "find", "fd", "rg", "tar", "zip", "unzip", "rsync", "scp",
+	"sftp", "sort", "man", "less", "more", "curl", "wget", "split", "tee", "dd", "install",
+	"cp", "mv", "rm", "ln", "crontab", "at", "cpio", "7z", "rpm", "dpkg", "apt", "apt-get",
+	"mount", "openssl", "javac", "tcpdump", "ip", "nmap", "sqlite3", "psql", "mysql", "ffmpeg",
+	"convert", "gpg", "patch", "xdg-open", NULL };
 
 static void __attribute__((format(printf, 2, 3)))
 add(struct lints *lints, const char *format, ...)
@@ -61,7 +66,8 @@ is_one_of(const char *name, const char *const *list)
 	for (; *list; list++) {
 		size_t length = strlen(*list);
 
-		if (strncmp(name, *list, length) == 0 && name[length + strspn(name + length, "-.0123456789")] == '\0')
+		if (strncmp(name, *list, length) == 0 &&
+		    name[length + strspn(name + length, "-.0123456789")] == '\0')
 			return true;
 	}
 	return false;
@@ -81,18 +87,25 @@ lint_rule(struct lints *lints, const struct policy *policy, size_t index)
 	const char *name = policy_last_component(rule->program);
 
 	if (rule->relative)
-		add(lints, "rule %zu: the program's path is relative; a job could put another file there", index);
+		add(lints,
+		    "rule %zu: the program's path is relative; a job could put another file there",
+		    index);
 	if (rule->effect == EFFECT_DENY)
 		return;
 	if (is_one_of(name, interpreters) && !is_bound(rule))
-		add(lints, "rule %zu: %s runs whatever its arguments say, and they are free; nothing here reads them",
+		add(lints,
+		    "rule %zu: %s runs whatever its arguments say, and they are free; nothing here "
+		    "reads them",
 		    index, name);
 	else if (is_one_of(name, builders))
-		add(lints, "rule %zu: %s runs code that files of the workspace name (hooks, scripts, build rules)", index,
-		    name);
+		add(lints,
+		    "rule %zu: %s runs code that files of the workspace name (hooks, scripts, "
+		    "build rules)",
+		    index, name);
 	else if (is_one_of(name, openers) && !is_bound(rule) && rule->not_match.count == 0)
-		add(lints, "rule %zu: %s can start programs or change files, and no argument is refused", index,
-		    name);
+		add(lints,
+		    "rule %zu: %s can start programs or change files, and no argument is refused",
+		    index, name);
 }
 
 static void
@@ -103,8 +116,11 @@ lint_roots(struct lints *lints, const struct policy *policy)
 	for (size_t i = 0; i < policy->root_count; i++) {
 		if (strcmp(policy->roots[i].path, "/") == 0)
 			add(lints, "allowed_working_roots[%zu] is the whole file system", i);
-		if ((policy->roots[i].flags & ROOT_SHARED) && (policy->roots[i].flags & ROOT_ROOT_OWNED))
-			add(lints, "allowed_working_roots[%zu] belongs to root and is shared with a group", i);
+		if ((policy->roots[i].flags & ROOT_SHARED) &&
+		    (policy->roots[i].flags & ROOT_ROOT_OWNED))
+			add(lints,
+			    "allowed_working_roots[%zu] belongs to root and is shared with a group",
+			    i);
 	}
 }
 
@@ -113,13 +129,17 @@ lint_environment(struct lints *lints, const struct policy *policy)
 {
 	for (size_t i = 0; i < policy->environment.count; i++)
 		if (policy_name_class(policy->environment.items[i]) == NAME_HOOK)
-			add(lints, "environment_allowlist: %s makes programs run or load what it names",
+			add(lints,
+			    "environment_allowlist: %s makes programs run or load what it names",
 			    policy->environment.items[i]);
 	for (size_t i = 0; i < policy->dropped.count; i++) {
 		if (policy_name_class(policy->dropped.items[i]) == NAME_BAD)
-			add(lints, "environment_allowlist: one entry is no name of a variable and is never taken");
+			add(lints,
+			    "environment_allowlist: one entry is no name of a variable and is "
+			    "never taken");
 		else
-			add(lints, "environment_allowlist: %s is never taken from a caller", policy->dropped.items[i]);
+			add(lints, "environment_allowlist: %s is never taken from a caller",
+			    policy->dropped.items[i]);
 	}
 }
 
@@ -144,6 +164,8 @@ policy_lint(const struct policy *policy, char **texts, size_t capacity)
 	lint_environment(&lints, policy);
 	for (size_t i = 0; i < policy->denied.count; i++)
 		if (!is_ascii(policy->denied.items[i]))
-			add(&lints, "denied_arguments[%zu] is compared byte by byte where it is not ASCII", i);
+			add(&lints,
+			    "denied_arguments[%zu] is compared byte by byte where it is not ASCII",
+			    i);
 	return lints.count;
 }

@@ -19,8 +19,10 @@ policy_refuse(struct loading *loading, const struct json *value, const char *for
 	va_start(arguments, format);
 	vsnprintf(what, sizeof(what), format, arguments);
 	va_end(arguments);
-	json_locate(loading->bytes, loading->length, loading->root, value ? value : loading->root, &line, &column);
-	text_format(loading->error->text, sizeof(loading->error->text), "line %zu, column %zu: %s", line, column, what);
+	json_locate(loading->bytes, loading->length, loading->root, value ? value : loading->root,
+	    &line, &column);
+	text_format(loading->error->text, sizeof(loading->error->text), "line %zu, column %zu: %s",
+	    line, column, what);
 	return false;
 }
 
@@ -61,7 +63,8 @@ policy_free(struct policy *policy)
 }
 
 bool
-policy_read_keys(struct loading *loading, const struct json *value, const char *where, const char *const *known)
+policy_read_keys(
+    struct loading *loading, const struct json *value, const char *where, const char *const *known)
 {
 	if (!json_is_object(value))
 		return policy_refuse(loading, value, "%s must be an object", where);
@@ -71,14 +74,15 @@ policy_read_keys(struct loading *loading, const struct json *value, const char *
 		while (known[k] && strcmp(known[k], json_key_at(value, i)) != 0)
 			k++;
 		if (!known[k])
-			return policy_refuse(loading, json_at(value, i), "unknown key in %s", where);
+			return policy_refuse(
+			    loading, json_at(value, i), "unknown key in %s", where);
 	}
 	return true;
 }
 
 bool
-policy_read_texts(struct loading *loading, const struct json *value, const char *where, bool empty_allowed,
-    struct text_list *list)
+policy_read_texts(struct loading *loading, const struct json *value, const char *where,
+    bool empty_allowed, struct text_list *list)
 {
 	size_t count = json_count(value);
 
@@ -102,16 +106,17 @@ policy_read_texts(struct loading *loading, const struct json *value, const char 
 }
 
 bool
-policy_read_number(struct loading *loading, const struct json *value, const char *where, uint64_t least,
-    uint64_t most, uint64_t *number)
+policy_read_number(struct loading *loading, const struct json *value, const char *where,
+    uint64_t least, uint64_t most, uint64_t *number)
 {
 	int64_t given;
 
 	if (!value)
 		return true;
-	if (!json_integer(value, &given) || given < 0 || (uint64_t)given < least || (uint64_t)given > most)
-		return policy_refuse(loading, value, "%s must be an integer from %llu to %llu", where,
-		    (unsigned long long)least, (unsigned long long)most);
+	if (!json_integer(value, &given) || given < 0 || (uint64_t)given < least ||
+	    (uint64_t)given > most)
+		return policy_refuse(loading, value, "%s must be an integer from %llu to %llu",
+		    where, (unsigned long long)least, (unsigned long long)most);
 	*number = (uint64_t)given;
 	return true;
 }
@@ -154,18 +159,22 @@ policy_clean_path(struct loading *loading, const char *path)
 }
 
 bool
-policy_read_program(struct loading *loading, const struct json *rule, const char *where, struct rule *to)
+policy_read_program(
+    struct loading *loading, const struct json *rule, const char *where, struct rule *to)
 {
 	const struct json *value = json_get(rule, "program");
 	const char *text = json_text(value);
 
 	if (!text)
-		return policy_refuse(loading, value ? value : rule, "%s.program must be a string", where);
+		return policy_refuse(
+		    loading, value ? value : rule, "%s.program must be a string", where);
 	if (!*text)
 		return policy_refuse(loading, value, "%s.program is empty", where);
 	if (!strchr(text, '/')) {
-		if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0 || strlen(text) >= LIMIT_PATH / 2)
-			return policy_refuse(loading, value, "%s.program is no name of a program", where);
+		if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0 ||
+		    strlen(text) >= LIMIT_PATH / 2)
+			return policy_refuse(
+			    loading, value, "%s.program is no name of a program", where);
 		to->program = policy_text(loading->policy, text);
 		return true;
 	}
@@ -177,8 +186,8 @@ policy_read_program(struct loading *loading, const struct json *rule, const char
 }
 
 bool
-policy_add_root(struct loading *loading, const struct json *value, const char *where, const char *path,
-    uint64_t flags)
+policy_add_root(struct loading *loading, const struct json *value, const char *where,
+    const char *path, uint64_t flags)
 {
 	struct policy *policy = loading->policy;
 	const char *clean = path && *path ? policy_clean_path(loading, path) : NULL;
@@ -189,7 +198,8 @@ policy_add_root(struct loading *loading, const struct json *value, const char *w
 		return policy_refuse(loading, value, "more than %d roots", LIMIT_ROOTS);
 	for (size_t i = 0; i < policy->root_count; i++)
 		if (strcmp(policy->roots[i].path, clean) == 0)
-			return policy_refuse(loading, value, "%s is the same directory as allowed_working_roots[%zu]", where, i);
+			return policy_refuse(loading, value,
+			    "%s is the same directory as allowed_working_roots[%zu]", where, i);
 	policy->roots[policy->root_count].path = clean;
 	policy->roots[policy->root_count].flags = flags;
 	policy->canonical[policy->root_count++] = clean;
@@ -209,8 +219,10 @@ number_programs(struct loading *loading)
 			rule->same++;
 	}
 	for (size_t i = 0; i < policy->rule_count; i++)
-		if (policy_programs(policy, policy->rules[i].program, NULL, 0) > POLICY_PROGRAMS_MOST)
-			return policy_refuse(loading, loading->root, "rules[%zu]: more than %d programs of one name", i,
+		if (policy_programs(policy, policy->rules[i].program, NULL, 0) >
+		    POLICY_PROGRAMS_MOST)
+			return policy_refuse(loading, loading->root,
+			    "rules[%zu]: more than %d programs of one name", i,
 			    POLICY_PROGRAMS_MOST);
 	return true;
 }
@@ -226,9 +238,11 @@ load_version(struct loading *loading, bool marked)
 	if (!json_integer(version, &number) || number < 1 || number > 2)
 		return policy_refuse(loading, version, "version must be 1 or 2");
 	if (marked && number != 1)
-		return policy_refuse(loading, loading->root, "a byte order mark stands before the policy");
+		return policy_refuse(
+		    loading, loading->root, "a byte order mark stands before the policy");
 	loading->policy->version = (int)number;
-	return (number == 1 ? policy_load_v1(loading) : policy_load_v2(loading)) && number_programs(loading);
+	return (number == 1 ? policy_load_v1(loading) : policy_load_v2(loading)) &&
+	    number_programs(loading);
 }
 
 /* What counts where a policy says nothing; each version has its own on top. */
@@ -241,7 +255,8 @@ set_defaults(struct policy *policy)
 	policy->limits = (struct policy_limits){
 		.grace_ms = LIMIT_GRACE_MS,
 		.open_files = 1024,
-		.processes = 2048, /* counted per uid where there is no pids controller: a user's desktop is in it */
+		.processes =
+		    2048, /* per uid without a pids controller, a user's desktop included */
 		.tmp_bytes = 512u << 20,
 	};
 }
@@ -265,21 +280,26 @@ struct policy *
 policy_load(const char *bytes, size_t length, const char *directory, struct policy_error *error)
 {
 	bool marked = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0;
-	struct loading loading = { .bytes = marked ? bytes + 3 : bytes, .length = marked ? length - 3 : length,
-		.directory = directory, .error = error };
+	struct loading loading = {
+		.bytes = marked ? bytes + 3 : bytes,
+		.length = marked ? length - 3 : length,
+		.directory = directory,
+		.error = error,
+	};
 	struct json_error json_error;
 	struct policy *policy;
 	struct json *root;
 
 	*error = (struct policy_error){ 0 };
 	if (length > LIMIT_POLICY_BYTES) {
-		text_format(error->text, sizeof(error->text), "the policy is larger than %u bytes", LIMIT_POLICY_BYTES);
+		text_format(error->text, sizeof(error->text), "the policy is larger than %u bytes",
+		    LIMIT_POLICY_BYTES);
 		return NULL;
 	}
 	root = json_parse(loading.bytes, loading.length, &json_error);
 	if (!root) {
-		text_format(error->text, sizeof(error->text), "line %zu, column %zu: %s", json_error.line,
-		    json_error.column, json_error.text);
+		text_format(error->text, sizeof(error->text), "line %zu, column %zu: %s",
+		    json_error.line, json_error.column, json_error.text);
 		return NULL;
 	}
 	loading.root = root;

@@ -106,36 +106,45 @@ shape_fits(const struct rule *rule, const struct policy_request *request, char *
 
 	for (size_t i = 0; i < rule->prefix.count; i++)
 		if (i >= count || strcmp(arguments[i], rule->prefix.items[i]) != 0)
-			return policy_because(why, size, "argument %zu is not the one that the rule begins with", i + 1);
+			return policy_because(why, size,
+			    "argument %zu is not the one that the rule begins with", i + 1);
 	if (count < fixed)
-		return policy_because(why, size, "%zu arguments are fewer than the rule wants", count);
+		return policy_because(
+		    why, size, "%zu arguments are fewer than the rule wants", count);
 	for (size_t i = 0; i < rule->suffix.count; i++) {
 		size_t at = count - rule->suffix.count + i;
 
 		if (strcmp(arguments[at], rule->suffix.items[i]) != 0)
-			return policy_because(why, size, "argument %zu is not the one that the rule ends with", at + 1);
+			return policy_because(why, size,
+			    "argument %zu is not the one that the rule ends with", at + 1);
 	}
 	if (count - fixed > rule->extra)
-		return policy_because(why, size, "%zu arguments are more than the rule allows", count);
+		return policy_because(
+		    why, size, "%zu arguments are more than the rule allows", count);
 	return true;
 }
 
 static bool
-allowing_conditions_hold(const struct rule *rule, const struct policy_request *request, char *why, size_t size)
+allowing_conditions_hold(
+    const struct rule *rule, const struct policy_request *request, char *why, size_t size)
 {
 	for (size_t i = 1 + rule->prefix.count; i < request->argc - rule->suffix.count; i++) {
 		int refused = find_condition(&rule->not_match, request->argv[i], true);
 
 		if (refused >= 0)
-			return policy_because(why, size, "argument %zu is refused by not_match[%d]", i, refused);
-		if (rule->match.count > 0 && find_condition(&rule->match, request->argv[i], false) < 0)
-			return policy_because(why, size, "argument %zu is none that match names", i);
+			return policy_because(
+			    why, size, "argument %zu is refused by not_match[%d]", i, refused);
+		if (rule->match.count > 0 &&
+		    find_condition(&rule->match, request->argv[i], false) < 0)
+			return policy_because(
+			    why, size, "argument %zu is none that match names", i);
 	}
 	return true;
 }
 
 static bool
-denying_conditions_hold(const struct rule *rule, const struct policy_request *request, char *why, size_t size)
+denying_conditions_hold(
+    const struct rule *rule, const struct policy_request *request, char *why, size_t size)
 {
 	if (rule->match.count == 0)
 		return true;
@@ -160,7 +169,8 @@ digest_fits(const struct rule *rule, const struct policy_request *request, char 
 }
 
 bool
-policy_rule_applies(const struct rule *rule, const struct policy_request *request, char *why, size_t size)
+policy_rule_applies(
+    const struct rule *rule, const struct policy_request *request, char *why, size_t size)
 {
 	why[0] = '\0';
 	if (!digest_fits(rule, request, why, size) || !shape_fits(rule, request, why, size))
@@ -168,7 +178,8 @@ policy_rule_applies(const struct rule *rule, const struct policy_request *reques
 	if (rule->effect == EFFECT_DENY)
 		return denying_conditions_hold(rule, request, why, size);
 	if (rule->timeout_seconds && request->timeout_seconds > rule->timeout_seconds)
-		return policy_because(why, size, "the timeout is longer than the rule's %llu seconds",
+		return policy_because(why, size,
+		    "the timeout is longer than the rule's %llu seconds",
 		    (unsigned long long)rule->timeout_seconds);
 	return allowing_conditions_hold(rule, request, why, size);
 }

@@ -9,7 +9,13 @@
 
 enum effect { EFFECT_ALLOW, EFFECT_DENY };
 
-enum condition_kind { CONDITION_ARG, CONDITION_PREFIX, CONDITION_LIKE, CONDITION_OPTION, CONDITION_SHORT };
+enum condition_kind {
+	CONDITION_ARG,
+	CONDITION_PREFIX,
+	CONDITION_LIKE,
+	CONDITION_OPTION,
+	CONDITION_SHORT
+};
 #define CONDITION_KINDS 5
 
 struct condition {
@@ -88,26 +94,34 @@ bool policy_refuse(struct loading *loading, const struct json *value, const char
 void *policy_memory(struct policy *policy, size_t count, size_t size);
 const char *policy_text(struct policy *policy, const char *text);
 
-/* where: how the value is called in an error, "rules[0].args".  An absent value leaves *list, *number alone. */
-bool policy_read_texts(struct loading *loading, const struct json *value, const char *where, bool empty_allowed,
-    struct text_list *list);
-bool policy_read_number(struct loading *loading, const struct json *value, const char *where, uint64_t least,
-    uint64_t most, uint64_t *number);
+/*
+ * where: how the value is called in an error, "rules[0].args".  An absent value leaves *list,
+ * *number alone.
+ */
+bool policy_read_texts(struct loading *loading, const struct json *value, const char *where,
+    bool empty_allowed, struct text_list *list);
+bool policy_read_number(struct loading *loading, const struct json *value, const char *where,
+    uint64_t least, uint64_t most, uint64_t *number);
 bool policy_read_keys(struct loading *loading, const struct json *value, const char *where,
     const char *const *known);
 
-/* Absolute and lexically clean, relative ones below the policy's directory; NULL when it is too long. */
+/*
+ * Absolute and lexically clean, relative ones below the policy's directory; NULL when it is too
+ * long.
+ */
 const char *policy_clean_path(struct loading *loading, const char *path);
 
 /* A rule's program; false with the error set. */
-bool policy_read_program(struct loading *loading, const struct json *rule, const char *where, struct rule *to);
-bool policy_add_root(struct loading *loading, const struct json *value, const char *where, const char *path,
-    uint64_t flags);
+bool policy_read_program(
+    struct loading *loading, const struct json *rule, const char *where, struct rule *to);
+bool policy_add_root(struct loading *loading, const struct json *value, const char *where,
+    const char *path, uint64_t flags);
 
 /* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_environment.c --- */
 bool policy_load_v1(struct loading *loading);
 bool policy_load_v2(struct loading *loading);
-bool policy_read_rule(struct loading *loading, const struct json *value, size_t index, struct rule *rule);
+bool policy_read_rule(
+    struct loading *loading, const struct json *value, size_t index, struct rule *rule);
 bool policy_read_limits(struct loading *loading, const struct json *value, const char *where,
     uint64_t *timeout_seconds, struct policy_limits *limits);
 bool policy_read_cage(struct loading *loading, const struct json *value, const char *where);
@@ -127,10 +141,12 @@ void policy_fix_environment(struct policy *policy, const struct text_list *own);
 /* --- policy_match.c --- */
 
 /* May this rule, apart from its program, apply?  Else why: one phrase for a person. */
-bool policy_rule_applies(const struct rule *rule, const struct policy_request *request, char *why, size_t size);
+bool policy_rule_applies(
+    const struct rule *rule, const struct policy_request *request, char *why, size_t size);
 
 /* Write why something does not hold; returns false. */
-bool policy_because(char *why, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool policy_because(char *why, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The last component of a program's name. */
 const char *policy_last_component(const char *program);

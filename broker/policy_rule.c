@@ -6,7 +6,8 @@
 #include "text.h"
 
 /* Names of the conditions, by enum condition_kind. */
-static const char *const kinds[CONDITION_KINDS + 1] = { "arg", "prefix", "like", "option", "short", NULL };
+static const char *const kinds[CONDITION_KINDS + 1] = { "arg", "prefix", "like", "option", "short",
+	NULL };
 
 static bool
 condition_is_good(const struct condition *condition)
@@ -28,7 +29,8 @@ condition_is_good(const struct condition *condition)
 }
 
 static bool
-read_condition(struct loading *loading, const struct json *value, const char *where, struct condition *condition)
+read_condition(struct loading *loading, const struct json *value, const char *where,
+    struct condition *condition)
 {
 	const char *key;
 
@@ -41,15 +43,18 @@ read_condition(struct loading *loading, const struct json *value, const char *wh
 		if (strcmp(kinds[i], key) == 0)
 			condition->kind = (enum condition_kind)i;
 	if (!json_text(json_at(value, 0)))
-		return policy_refuse(loading, json_at(value, 0), "%s.%s must be a string", where, key);
+		return policy_refuse(
+		    loading, json_at(value, 0), "%s.%s must be a string", where, key);
 	condition->text = policy_text(loading->policy, json_text(json_at(value, 0)));
 	if (!condition_is_good(condition))
-		return policy_refuse(loading, json_at(value, 0), "%s.%s cannot match anything sensible", where, key);
+		return policy_refuse(
+		    loading, json_at(value, 0), "%s.%s cannot match anything sensible", where, key);
 	return true;
 }
 
 static bool
-read_conditions(struct loading *loading, const struct json *list, const char *where, struct condition_list *to)
+read_conditions(
+    struct loading *loading, const struct json *list, const char *where, struct condition_list *to)
 {
 	size_t count = json_count(list);
 
@@ -72,7 +77,8 @@ read_conditions(struct loading *loading, const struct json *list, const char *wh
 
 /* {"exact": [..]} or {"prefix": [..], "suffix": [..], "extra": n} */
 static bool
-read_args_object(struct loading *loading, const struct json *value, const char *where, struct rule *rule)
+read_args_object(
+    struct loading *loading, const struct json *value, const char *where, struct rule *rule)
 {
 	static const char *const known[] = { "exact", "prefix", "suffix", "extra", NULL };
 	const struct json *exact = json_get(value, "exact");
@@ -82,14 +88,16 @@ read_args_object(struct loading *loading, const struct json *value, const char *
 	if (!policy_read_keys(loading, value, where, known))
 		return false;
 	if (json_count(value) == 0 || (exact && json_count(value) > 1))
-		return policy_refuse(loading, value, "%s needs exact alone, or prefix, suffix or extra", where);
+		return policy_refuse(
+		    loading, value, "%s needs exact alone, or prefix, suffix or extra", where);
 	if (exact) {
 		rule->extra = 0;
 		snprintf(name, sizeof(name), "%s.exact", where);
 		return policy_read_texts(loading, exact, name, true, &rule->prefix);
 	}
 	snprintf(name, sizeof(name), "%s.extra", where);
-	if (!policy_read_number(loading, json_get(value, "extra"), name, 0, LIMIT_ARG_COUNT, &extra))
+	if (!policy_read_number(
+	        loading, json_get(value, "extra"), name, 0, LIMIT_ARG_COUNT, &extra))
 		return false;
 	rule->extra = (size_t)extra;
 	snprintf(name, sizeof(name), "%s.prefix", where);
@@ -118,12 +126,14 @@ read_effect(struct loading *loading, const struct json *value, const char *where
 	const char *text = json_text(effect);
 
 	if (effect && (!text || (strcmp(text, "allow") != 0 && strcmp(text, "deny") != 0)))
-		return policy_refuse(loading, effect, "%s.effect must be \"allow\" or \"deny\"", where);
+		return policy_refuse(
+		    loading, effect, "%s.effect must be \"allow\" or \"deny\"", where);
 	if (text && strcmp(text, "deny") == 0)
 		rule->effect = EFFECT_DENY;
 	text = json_text(reason);
 	if (reason && (!text || !*text || strlen(text) > 300))
-		return policy_refuse(loading, reason, "%s.reason must be a text of at most 300 bytes", where);
+		return policy_refuse(
+		    loading, reason, "%s.reason must be a text of at most 300 bytes", where);
 	rule->reason = text ? policy_text(loading->policy, text) : NULL;
 	return true;
 }
@@ -143,8 +153,10 @@ read_digests(struct loading *loading, const struct json *list, const char *where
 		return policy_refuse(loading, list, "%s is empty", name);
 	digests = policy_memory(loading->policy, texts.count, sizeof(*digests));
 	for (size_t i = 0; i < texts.count; i++)
-		if (strncmp(texts.items[i], "sha256:", 7) != 0 || !text_unhex(texts.items[i] + 7, digests[i], 32))
-			return policy_refuse(loading, json_at(list, i), "%s[%zu] must be sha256: and 64 hex digits", name, i);
+		if (strncmp(texts.items[i], "sha256:", 7) != 0 ||
+		    !text_unhex(texts.items[i] + 7, digests[i], 32))
+			return policy_refuse(loading, json_at(list, i),
+			    "%s[%zu] must be sha256: and 64 hex digits", name, i);
 	rule->digests = (const uint8_t(*)[32])digests;
 	rule->digest_count = texts.count;
 	return true;
@@ -152,7 +164,8 @@ read_digests(struct loading *loading, const struct json *list, const char *where
 
 /* A rule's timeout may be shorter than the policy's, its other limits may be what they like. */
 static bool
-read_rule_limits(struct loading *loading, const struct json *value, const char *where, struct rule *rule)
+read_rule_limits(
+    struct loading *loading, const struct json *value, const char *where, struct rule *rule)
 {
 	const struct json *limits = json_get(value, "limits");
 	char name[80];
@@ -162,7 +175,8 @@ read_rule_limits(struct loading *loading, const struct json *value, const char *
 	if (!policy_read_limits(loading, limits, name, &rule->timeout_seconds, &rule->limits))
 		return false;
 	if (rule->timeout_seconds > loading->policy->timeout_seconds)
-		return policy_refuse(loading, limits, "%s.timeout_seconds is longer than the policy's", name);
+		return policy_refuse(
+		    loading, limits, "%s.timeout_seconds is longer than the policy's", name);
 	snprintf(name, sizeof(name), "%s.cage", where);
 	return policy_read_cage(loading, json_get(value, "cage"), name);
 }
@@ -175,16 +189,16 @@ deny_is_simple(struct loading *loading, const struct json *value, const char *wh
 
 	for (size_t i = 0; i < 3; i++)
 		if (json_get(value, pointless[i]))
-			return policy_refuse(loading, json_get(value, pointless[i]), "%s denies: %s has no meaning there",
-			    where, pointless[i]);
+			return policy_refuse(loading, json_get(value, pointless[i]),
+			    "%s denies: %s has no meaning there", where, pointless[i]);
 	return true;
 }
 
 bool
 policy_read_rule(struct loading *loading, const struct json *value, size_t index, struct rule *rule)
 {
-	static const char *const known[] = { "program", "args", "effect", "reason", "match", "not_match", "digests",
-		"cage", "limits", "secrets", "environment", NULL };
+	static const char *const known[] = { "program", "args", "effect", "reason", "match",
+		"not_match", "digests", "cage", "limits", "secrets", "environment", NULL };
 	static const char *const later[] = { "secrets", "environment" };
 	char where[48], match[64], not_match[64];
 
@@ -195,7 +209,8 @@ policy_read_rule(struct loading *loading, const struct json *value, size_t index
 		return false;
 	for (size_t i = 0; i < 2; i++)
 		if (json_get(value, later[i]))
-			return policy_refuse(loading, json_get(value, later[i]), "not supported yet: %s.%s", where, later[i]);
+			return policy_refuse(loading, json_get(value, later[i]),
+			    "not supported yet: %s.%s", where, later[i]);
 	return policy_read_program(loading, value, where, rule) &&
 	    read_args(loading, json_get(value, "args"), where, rule) &&
 	    read_effect(loading, value, where, rule) &&

@@ -14,14 +14,16 @@ add_texts(struct json *object, const char *key, const struct text_list *list)
 static void
 add_conditions(struct json *object, const char *key, const struct condition_list *list)
 {
-	static const char *const kinds[CONDITION_KINDS] = { "arg", "prefix", "like", "option", "short" };
+	static const char *const kinds[CONDITION_KINDS] = { "arg", "prefix", "like", "option",
+		"short" };
 	struct json *array;
 
 	if (list->count == 0)
 		return;
 	array = json_add_array(object, key);
 	for (size_t i = 0; i < list->count; i++)
-		json_add_text(json_add_object(array, NULL), kinds[list->items[i].kind], list->items[i].text);
+		json_add_text(
+		    json_add_object(array, NULL), kinds[list->items[i].kind], list->items[i].text);
 }
 
 struct json *

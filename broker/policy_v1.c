@@ -24,7 +24,8 @@ read_rules(struct loading *loading, const struct json *list)
 		rule->limits = policy->limits;
 		if (!policy_read_keys(loading, value, where, known) ||
 		    !policy_read_program(loading, value, where, rule) ||
-		    !policy_read_texts(loading, json_get(value, "args_prefix"), args, true, &rule->prefix))
+		    !policy_read_texts(
+		        loading, json_get(value, "args_prefix"), args, true, &rule->prefix))
 			return false;
 	}
 	return true;
@@ -34,12 +35,14 @@ static bool
 read_roots(struct loading *loading, const struct json *list)
 {
 	if (list && !json_is_array(list))
-		return policy_refuse(loading, list, "allowed_working_roots must be a list of strings");
+		return policy_refuse(
+		    loading, list, "allowed_working_roots must be a list of strings");
 	for (size_t i = 0; i < json_count(list); i++) {
 		char where[64];
 
 		snprintf(where, sizeof(where), "allowed_working_roots[%zu]", i);
-		if (!policy_add_root(loading, json_at(list, i), where, json_text(json_at(list, i)), 0))
+		if (!policy_add_root(
+		        loading, json_at(list, i), where, json_text(json_at(list, i)), 0))
 			return false;
 	}
 	return true;
@@ -67,7 +70,8 @@ read_denied(struct loading *loading, const struct json *list)
 static bool
 read_environment(struct loading *loading, const struct json *list)
 {
-	static const char *const usual[] = { "PATH", "PATHEXT", "SYSTEMROOT", "WINDIR", "TEMP", "TMP" };
+	static const char *const usual[] = { "PATH", "PATHEXT", "SYSTEMROOT", "WINDIR", "TEMP",
+		"TMP" };
 	struct policy *policy = loading->policy;
 	struct text_list names = { .items = (const char **)(uintptr_t)usual, .count = 6 };
 
@@ -90,17 +94,18 @@ bool
 policy_load_v1(struct loading *loading)
 {
 	static const char *const known[] = { "version", "allowed_commands", "allowed_working_roots",
-		"denied_arguments", "environment_allowlist", "max_timeout_seconds", "max_output_chars", NULL };
+		"denied_arguments", "environment_allowlist", "max_timeout_seconds",
+		"max_output_chars", NULL };
 	const struct json *root = loading->root;
 	struct policy *policy = loading->policy;
 
 	policy->timeout_seconds = 300;
 	policy->limits.keep_bytes = 8000;
 	if (!policy_read_keys(loading, root, "the policy", known) ||
-	    !policy_read_number(loading, json_get(root, "max_timeout_seconds"), "max_timeout_seconds", 1,
-	        LIMIT_TIMEOUT_SECONDS, &policy->timeout_seconds) ||
-	    !policy_read_number(loading, json_get(root, "max_output_chars"), "max_output_chars", 256, 1000000,
-	        &policy->limits.keep_bytes) ||
+	    !policy_read_number(loading, json_get(root, "max_timeout_seconds"),
+	        "max_timeout_seconds", 1, LIMIT_TIMEOUT_SECONDS, &policy->timeout_seconds) ||
+	    !policy_read_number(loading, json_get(root, "max_output_chars"), "max_output_chars",
+	        256, 1000000, &policy->limits.keep_bytes) ||
 	    !read_rules(loading, json_get(root, "allowed_commands")) ||
 	    !read_roots(loading, json_get(root, "allowed_working_roots")) ||
 	    !read_denied(loading, json_get(root, "denied_arguments")) ||

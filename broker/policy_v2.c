@@ -45,7 +45,8 @@ policy_read_limits(struct loading *loading, const struct json *value, const char
 		text_format(name, sizeof(name), "%s.%s", where, rows[i].key);
 		if (rows[i].zero && json_integer(given, &number) && number == 0)
 			*rows[i].number = unset;
-		else if (!policy_read_number(loading, given, name, rows[i].least, rows[i].most, rows[i].number))
+		else if (!policy_read_number(
+		             loading, given, name, rows[i].least, rows[i].most, rows[i].number))
 			return false;
 	}
 	limits->grace_ms = grace_seconds * 1000;
@@ -85,7 +86,8 @@ read_rules(struct loading *loading, const struct json *list)
 		return policy_refuse(loading, list, "rules must be a list");
 	policy->rules = policy_memory(policy, count, sizeof(*policy->rules));
 	for (size_t i = 0; i < count; i++)
-		if (!policy_read_rule(loading, json_at(list, i), i, &policy->rules[policy->rule_count++]))
+		if (!policy_read_rule(
+		        loading, json_at(list, i), i, &policy->rules[policy->rule_count++]))
 			return false;
 	return true;
 }
@@ -94,8 +96,13 @@ read_rules(struct loading *loading, const struct json *list)
 static bool
 read_root_object(struct loading *loading, const struct json *value, const char *where)
 {
-	static const struct { const char *key; uint64_t flag; } flags[] = {
-		{ "shared", ROOT_SHARED }, { "root_owned", ROOT_ROOT_OWNED }, { "read_only", ROOT_READ_ONLY },
+	static const struct {
+		const char *key;
+		uint64_t flag;
+	} flags[] = {
+		{ "shared", ROOT_SHARED },
+		{ "root_owned", ROOT_ROOT_OWNED },
+		{ "read_only", ROOT_READ_ONLY },
 	};
 	static const char *const known[] = { "path", "shared", "root_owned", "read_only", NULL };
 	uint64_t sum = 0;
@@ -107,7 +114,8 @@ read_root_object(struct loading *loading, const struct json *value, const char *
 		bool truth = false;
 
 		if (given && !json_boolean(given, &truth))
-			return policy_refuse(loading, given, "%s.%s must be true or false", where, flags[i].key);
+			return policy_refuse(
+			    loading, given, "%s.%s must be true or false", where, flags[i].key);
 		if (truth)
 			sum |= flags[i].flag;
 	}
@@ -125,8 +133,9 @@ read_roots(struct loading *loading, const struct json *list)
 		bool good;
 
 		snprintf(where, sizeof(where), "allowed_working_roots[%zu]", i);
-		good = json_is_object(value) ? read_root_object(loading, value, where)
-		                             : policy_add_root(loading, value, where, json_text(value), 0);
+		good = json_is_object(value)
+		    ? read_root_object(loading, value, where)
+		    : policy_add_root(loading, value, where, json_text(value), 0);
 		if (!good)
 			return false;
 	}
@@ -148,7 +157,8 @@ read_path(struct loading *loading, const struct json *list)
 		size_t size = strlen(directory);
 
 		if (!text_path_is_clean(directory) || strchr(directory, ':'))
-			return policy_refuse(loading, json_at(list, i), "path[%zu] must be a clean absolute directory", i);
+			return policy_refuse(loading, json_at(list, i),
+			    "path[%zu] must be a clean absolute directory", i);
 		if (length + size + 2 > sizeof(path))
 			return policy_refuse(loading, list, "path is too long");
 		if (i > 0)
@@ -172,7 +182,8 @@ read_queue(struct loading *loading, const struct json *value)
 	if (!value)
 		return true;
 	if (!policy_read_keys(loading, value, "queue", known) ||
-	    !policy_read_number(loading, json_get(value, "slots"), "queue.slots", 1, LIMIT_SLOTS, &slots))
+	    !policy_read_number(
+	        loading, json_get(value, "slots"), "queue.slots", 1, LIMIT_SLOTS, &slots))
 		return false;
 	loading->policy->slots = (unsigned)slots;
 	return true;
@@ -186,11 +197,14 @@ read_approvals(struct loading *loading, const struct json *value)
 	if (!value)
 		return true;
 	return policy_read_keys(loading, value, "approvals", known) &&
-	    policy_read_number(loading, json_get(value, "expires_seconds"), "approvals.expires_seconds", 1, 31536000,
-	        &loading->policy->approval_seconds);
+	    policy_read_number(loading, json_get(value, "expires_seconds"),
+	        "approvals.expires_seconds", 1, 31536000, &loading->policy->approval_seconds);
 }
 
-/* Sections whose work is not done: an empty object says nothing and is taken, anything else is refused. */
+/*
+ * Sections whose work is not done: an empty object says nothing and is taken, anything else is
+ * refused.
+ */
 static bool
 refuse_unsupported(struct loading *loading)
 {
@@ -202,7 +216,8 @@ refuse_unsupported(struct loading *loading)
 		if (value && !json_is_object(value))
 			return policy_refuse(loading, value, "%s must be an object", sections[i]);
 		if (json_count(value) > 0)
-			return policy_refuse(loading, json_at(value, 0), "not supported yet: %s", sections[i]);
+			return policy_refuse(
+			    loading, json_at(value, 0), "not supported yet: %s", sections[i]);
 	}
 	return true;
 }
@@ -210,17 +225,19 @@ refuse_unsupported(struct loading *loading)
 bool
 policy_load_v2(struct loading *loading)
 {
-	static const char *const known[] = { "version", "rules", "allowed_working_roots", "path", "environment",
-		"environment_allowlist", "limits", "cage", "secrets", "agents", "queue", "approvals", NULL };
+	static const char *const known[] = { "version", "rules", "allowed_working_roots", "path",
+		"environment", "environment_allowlist", "limits", "cage", "secrets", "agents",
+		"queue", "approvals", NULL };
 	const struct json *root = loading->root;
 	struct policy *policy = loading->policy;
 
 	policy->timeout_seconds = 3600;
 	policy->limits.keep_bytes = 65536;
 	policy->limits.memory_bytes = 4ull << 30;
-	return policy_read_keys(loading, root, "the policy", known) && refuse_unsupported(loading) &&
-	    policy_read_limits(loading, json_get(root, "limits"), "limits", &policy->timeout_seconds,
-	        &policy->limits) &&
+	return policy_read_keys(loading, root, "the policy", known) &&
+	    refuse_unsupported(loading) &&
+	    policy_read_limits(loading, json_get(root, "limits"), "limits",
+	        &policy->timeout_seconds, &policy->limits) &&
 	    policy_read_cage(loading, json_get(root, "cage"), "cage") &&
 	    read_rules(loading, json_get(root, "rules")) &&
 	    read_roots(loading, json_get(root, "allowed_working_roots")) &&

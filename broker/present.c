@@ -218,6 +218,7 @@ present_job(struct broker *broker, const struct job *job)
 	json_add_text(object, "schema", "agent-safe.job/1");
 	present_digest(object, "spec_digest", &job->spec_sha256);
 	json_add_text(object, "label", job->label);
+	json_add_text(object, "meta", job->meta);
 	json_add_integer(object, "priority", job->priority);
 	submitter = json_add_object(object, "submitter");
 	json_add_integer(submitter, "uid", job->submitter_uid);

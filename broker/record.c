@@ -109,6 +109,8 @@ record_proposed(const struct job *job, bool allowed, const char *reason)
 	json_add_text(d, "source", job->source);
 	if (job->label)
 		add_text(d, "label", job->label);
+	if (job->meta)
+		add_text(d, "meta", job->meta);
 	json_add_boolean(d, "allowed", allowed);
 	add_text(d, "reason", reason);
 	add_digest(d, "spec_sha256", &job->spec_sha256);

@@ -14,6 +14,7 @@
 #include "text.h"
 
 #include "broker.h"
+#include "methods.h"
 #include "rules.h"
 
 /* The whole file: malloc()ed, or NULL with *why. */
@@ -69,6 +70,19 @@ load_from(const struct broker *broker, int fd, char error[512])
 	return policy;
 }
 
+/*
+ * A root that is written through a link is where launch found it to be.  That can be told when
+ * launch kept every root; one that it left out has said so in the log, and serves nobody.
+ */
+static void
+resolve_roots(const struct broker *broker, struct policy *policy)
+{
+	if (policy_root_count(policy) != broker->boot.root_count)
+		return;
+	for (unsigned i = 0; i < broker->boot.root_count; i++)
+		policy_resolve_root(policy, i, broker->boot.roots[i].path);
+}
+
 /* Where the loaded file lies now, as the kernel has it; empty when that cannot be told. */
 static void
 read_name(char name[LIMIT_PATH])
@@ -103,6 +117,8 @@ rules_load(struct broker *broker)
 		text_copy(rules->error, sizeof(rules->error),
 		    "the policy file changed during the start: reload it");
 	}
+	if (rules->policy)
+		resolve_roots(broker, rules->policy);
 	if (!rules->policy)
 		log_warn("no policy is in force, nothing may run: %s", rules->error);
 }
@@ -162,6 +178,7 @@ rules_reload(struct broker *broker, int fd, char error[512], struct policy **loa
 		fatal("policy: %s", strerror(errno));
 	policy_free(rules->policy);
 	rules->policy = *loaded;
+	resolve_roots(broker, rules->policy);
 	rules->generation++;
 	rules->error[0] = '\0';
 	rules->seen_us = 0;
@@ -229,4 +246,22 @@ rules_digest_text(const struct broker *broker, char text[72])
 	text_copy(text, 72, "sha256:");
 	text_hex(text + 7, policy_digest(broker->rules.policy), DIGEST_BYTES);
 	return true;
+}
+
+bool
+rules_lost_root(const struct broker *broker, const char *path, uint64_t *flags)
+{
+	const struct policy *policy = broker->rules.policy;
+
+	if (methods_root_of(broker, path))
+		return false;
+	for (size_t i = 0; policy && i < policy_root_count(policy); i++) {
+		struct policy_root root = policy_root_at(policy, i);
+
+		if (text_path_within(path, root.path)) {
+			*flags = root.flags;
+			return true;
+		}
+	}
+	return false;
 }

@@ -3,6 +3,7 @@
 
 /* The policy in force: read at start and by policy.reload, never in between. */
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "json.h"
 #include "record.h"
@@ -27,6 +28,9 @@ enum rules_reload rules_reload(struct broker *broker, int fd, char error[512],
 
 /* Is the file on disk no longer what was loaded?  fd: opened just now by a client, or -1. */
 bool rules_changed(struct broker *broker, int fd);
+
+/* Does the policy have a root there which launch left out (root's own, not there, not mountable)? */
+bool rules_lost_root(const struct broker *broker, const char *path, uint64_t *flags);
 
 /* Texts for the warnings of an answer. */
 void rules_warn(struct broker *broker, struct json *warnings);

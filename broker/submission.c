@@ -18,6 +18,7 @@
 #include "moment.h"
 #include "params.h"
 #include "record.h"
+#include "rules.h"
 #include "submission.h"
 #include "workdir.h"
 
@@ -49,13 +50,17 @@ may_work_in(struct operation *operation, const struct workdir *workdir)
 {
 	const struct boot_root *root = methods_root_of(operation->broker, workdir->path);
 	const struct client *client = operation->client;
-	bool shared = root && root->flags & ROOT_SHARED && client_has_group(client, root->gid);
+	bool shared = root && root->flags & ROOT_SHARED && client_has_group(client, root->gid),
+	     ours;
+	uint64_t flags = root ? root->flags : 0;
 
 	if (client->uid != 0 && client->uid != workdir->uid && !shared)
 		return submission_reject(operation, "not_permitted", "cwd", NULL,
 		    "the working directory belongs to another user, and its root is not shared "
 		    "with your group");
-	if (workdir->uid == 0 && root && !(root->flags & ROOT_ROOT_OWNED))
+	/* Outside every root it is stored, with that verdict. */
+	ours = root || rules_lost_root(operation->broker, workdir->path, &flags);
+	if (workdir->uid == 0 && ours && !(flags & ROOT_ROOT_OWNED))
 		return submission_reject(operation, "policy_denied", "cwd", NULL,
 		    "the working directory belongs to root: give it to another user, or say "
 		    "\"root_owned\": true at its root in the policy (version 2)");
@@ -107,10 +112,11 @@ read_not_before(struct operation *operation, struct job *job)
 static bool
 read_texts(struct operation *operation, struct job *job)
 {
-	const char *key, *label, *source;
+	const char *key, *label, *meta, *source;
 
 	if (!params_text(operation, "idempotency_key", LIMIT_KEY_BYTES, false, &key) ||
 	    !params_text(operation, "label", LIMIT_LABEL_BYTES, false, &label) ||
+	    !params_text(operation, "meta", LIMIT_META_BYTES, false, &meta) ||
 	    !params_text(operation, "source", 3, false, &source))
 		return false;
 	if (key && *key == '\0')
@@ -122,6 +128,7 @@ read_texts(struct operation *operation, struct job *job)
 	job->key = bytes_text(key);
 	job->key_given = key != NULL;
 	job->label = bytes_text(label);
+	job->meta = bytes_text(meta);
 	job->source = bytes_text(source ? source : "cli");
 	return true;
 }
@@ -159,8 +166,8 @@ argv_is_clean(struct operation *operation, const struct job *job)
 	    "command[%zu] looks like a secret (%s): nothing was stored", index, finding.rule);
 }
 
-static bool
-text_is_clean(struct operation *operation, const char *what, const char *text)
+bool
+submission_text_is_clean(struct operation *operation, const char *what, const char *text)
 {
 	struct secret_finding finding;
 
@@ -175,12 +182,14 @@ is_clean(struct operation *operation, const struct job *job)
 {
 	for (const char *at = jobs_list_next(&job->environment, NULL); at;
 	     at = jobs_list_next(&job->environment, at))
-		if (!text_is_clean(operation, "environment", at))
+		if (!submission_text_is_clean(operation, "environment", at))
 			return false;
 	return argv_is_clean(operation, job) &&
-	    text_is_clean(operation, "idempotency_key", job->key_given ? job->key : NULL) &&
-	    text_is_clean(operation, "label", job->label) &&
-	    text_is_clean(operation, "cwd", job->cwd);
+	    submission_text_is_clean(operation, "idempotency_key",
+	        job->key_given ? job->key : NULL) &&
+	    submission_text_is_clean(operation, "label", job->label) &&
+	    submission_text_is_clean(operation, "meta", job->meta) &&
+	    submission_text_is_clean(operation, "cwd", job->cwd);
 }
 
 /* --- the whole --- */
@@ -240,7 +249,7 @@ struct submission *
 submission_read(struct operation *operation)
 {
 	static const char *const names[] = { "command", "timeout", "max_attempts",
-		"idempotency_key", "new", "label", "priority", "not_before", "source",
+		"idempotency_key", "new", "label", "meta", "priority", "not_before", "source",
 		"environment", NULL };
 	struct submission *submission;
 

@@ -27,6 +27,9 @@ void submission_free(struct submission *submission);
 bool submission_reject(struct operation *operation, const char *code, const char *what,
     const char *rule, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
+/* False: it looks like a secret, and is refused as above.  text may be NULL. */
+bool submission_text_is_clean(struct operation *operation, const char *what, const char *text);
+
 /* Names of what differs in content between two jobs with one key, into the array. */
 struct json;
 void submission_differences(const struct job *old, const struct job *new, struct json *names);

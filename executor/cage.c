@@ -205,9 +205,22 @@ mount_odd_places(const struct cage *cage, char tops[2][256])
 static int
 attach_program(const struct cage_file *file)
 {
+	scoped_close int place = -1;
+
 	if (!file->copied)
 		return 0;
-	return mounts_attach(file->tree, AT_FDCWD, file->program->target + 1);
+	place = mounts_open(AT_FDCWD, file->program->target + 1);
+	return place < 0 ? -1 : mounts_attach_to(file->tree, place);
+}
+
+/* Mount what lies at this path on itself, with these attributes. */
+static int
+fasten(const char *path, uint64_t attributes)
+{
+	scoped_close int place = mounts_open(AT_FDCWD, path);
+	int tree = place < 0 ? -1 : mounts_copy(place, "", attributes);
+
+	return tree < 0 ? -1 : mounts_attach_to(tree, place);
 }
 
 /*
@@ -229,9 +242,8 @@ protect_policy(const struct cage *cage)
 		memcpy(path, policy + 1, at - 1);
 		path[at - 1] = '\0';
 		if (!policy[at])
-			return mounts_show(AT_FDCWD, path, AT_FDCWD, path,
-			    MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
-		if (mounts_show(AT_FDCWD, path, AT_FDCWD, path, MOUNTS_TREE) < 0)
+			return fasten(path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
+		if (fasten(path, MOUNTS_TREE) < 0)
 			return -1;
 	}
 }

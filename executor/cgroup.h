@@ -8,7 +8,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "run.h"
+
 #include "decode.h"
+
+#define CGROUP_LAYERS (LAYER_CGROUP | LAYER_CGROUP_MEMORY | LAYER_CGROUP_PIDS)
 
 bool cgroup_available(int jobs);
 

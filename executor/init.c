@@ -271,6 +271,16 @@ report_end(struct init *init)
 	_exit(0);
 }
 
+/* To the worker's whole group: a shell that waits for its child would not hear it alone. */
+static void
+forward(const struct init *init, int number)
+{
+	if (init->ended)
+		return;
+	if (kill(-init->worker, number) < 0 && errno == ESRCH)
+		kill(init->worker, number); /* it has not come to its setsid() yet */
+}
+
 static void
 on_keeper(struct init *init)
 {
@@ -279,8 +289,7 @@ on_keeper(struct init *init)
 	switch (channel_take(&init->keeper, &message, NULL)) {
 	case CHANNEL_MESSAGE:
 		/* The only row that may come here: INIT_SIGNAL. */
-		if (!init->ended)
-			kill(init->worker, message.body.init_signal.signal);
+		forward(init, message.body.init_signal.signal);
 		break;
 	case CHANNEL_EMPTY:
 		break;

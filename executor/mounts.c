@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,6 +44,27 @@ int
 mounts_attach(int tree, int at, const char *path)
 {
 	int done = (int)syscall(SYS_move_mount, tree, "", at, path, MOVE_MOUNT_F_EMPTY_PATH);
+	int saved = errno;
+
+	close(tree);
+	errno = saved;
+	return done;
+}
+
+int
+mounts_open(int at, const char *path)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+	return (int)syscall(SYS_openat2, at, path, &how, sizeof(how));
+}
+
+int
+mounts_attach_to(int tree, int file)
+{
+	int done = (int)syscall(SYS_move_mount, tree, "", file, "",
+	    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 	int saved = errno;
 
 	close(tree);

@@ -26,6 +26,13 @@ int mounts_copy(int at, const char *path, uint64_t attributes);
 /* Put a detached tree onto path (relative to at); closes tree in any case. */
 int mounts_attach(int tree, int at, const char *path);
 
+/*
+ * For a path that a job or its owner can change: the file itself, no link on the way (ELOOP), as
+ * O_PATH; and a tree put exactly there.  Closes tree in any case.
+ */
+int mounts_open(int at, const char *path);
+int mounts_attach_to(int tree, int file);
+
 /* mounts_copy() and mounts_attach() in one. */
 int mounts_show(int from_at, const char *from, int at, const char *path, uint64_t attributes);
 

@@ -5,6 +5,7 @@
 #include "log.h"
 
 #include "adopt.h"
+#include "cgroup.h"
 #include "executor.h"
 #include "start.h"
 #include "tell.h"
@@ -13,8 +14,13 @@ static void
 tell_ready(const struct executor *executor)
 {
 	struct message message = { .type = MSG_EXECUTOR_READY };
+	uint64_t layers = executor->layers;
 
-	message.body.executor_ready = (struct msg_executor_ready){ .layers = executor->layers,
+	/* A cgroup's own bits are set for each run, when its limits were read back. */
+	if (cgroup_available(EXECUTOR_CGROUP_FD))
+		layers |= executor->boot.layers & CGROUP_LAYERS;
+
+	message.body.executor_ready = (struct msg_executor_ready){ .layers = layers,
 		.landlock_abi = (uint32_t)executor->landlock_abi,
 		.slots = executor->boot.slot_count };
 	channel_must_send(&executor->broker, &message);

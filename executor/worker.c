@@ -163,6 +163,8 @@ prepare_and_execute(const struct cage *cage)
 {
 	int program;
 
+	if (setsid() < 0) /* a group that init can signal whole, and that its leader cannot leave */
+		return STAGE_NAMESPACE;
 	if (rlimits_apply(cage->plan) < 0)
 		return STAGE_LIMITS;
 	if (become_job(cage) < 0)

@@ -44,7 +44,8 @@ keep_fractions(cJSON *item, const char *bytes, size_t length, size_t *at)
 		if (!json_find_number(bytes, length, at, &size))
 			return false;
 		if (memchr(bytes + *at, '.', size) || memchr(bytes + *at, 'e', size) ||
-		    memchr(bytes + *at, 'E', size) || (size == 2 && bytes[*at] == '-' && bytes[*at + 1] == '0')) {
+		    memchr(bytes + *at, 'E', size) ||
+		    (size == 2 && bytes[*at] == '-' && bytes[*at + 1] == '0')) {
 			item->valuestring = cJSON_malloc(size + 1);
 			if (!item->valuestring)
 				return false;

@@ -18,6 +18,7 @@ struct json; /* a value; belongs to its parent, or to the caller when it has non
 
 struct json_error {
 	size_t line, column; /* from 1; column counts bytes */
+	bool repeated_key;   /* it is JSON as far as it was read, but an object has a key twice */
 	char text[160];      /* what is wrong; never quotes the input */
 };
 

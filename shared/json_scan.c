@@ -22,6 +22,7 @@ struct scan {
 	size_t key_count, key_capacity;
 	char *arena; /* decoded keys of open objects; as large as the input, so it never grows */
 	size_t arena_used;
+	bool repeated_key;
 };
 
 static bool scan_value(struct scan *scan);
@@ -124,6 +125,13 @@ compare_keys(const void *a, const void *b)
 	return one->at < two->at ? -1 : 1;
 }
 
+static bool
+repeated_key(struct scan *scan, size_t at)
+{
+	scan->repeated_key = true;
+	return json_token_fail_at(&scan->token, at, "a duplicate key");
+}
+
 /* Takes the keys of the object that ends off the stack; sorting keeps hostile key sets cheap. */
 static bool
 close_object(struct scan *scan, size_t first, size_t arena)
@@ -136,7 +144,7 @@ close_object(struct scan *scan, size_t first, size_t arena)
 	for (size_t i = 1; i < count; i++)
 		if (keys[i].length == keys[i - 1].length &&
 		    memcmp(keys[i].bytes, keys[i - 1].bytes, keys[i].length) == 0)
-			return json_token_fail_at(&scan->token, keys[i].at, "a duplicate key");
+			return repeated_key(scan, keys[i].at);
 	scan->key_count = first;
 	scan->arena_used = arena;
 	return true;
@@ -222,6 +230,7 @@ json_scan(const char *bytes, size_t length, struct json_error *error)
 	if (good)
 		return true;
 	json_find_position(bytes, scan.token.error_at, &error->line, &error->column);
+	error->repeated_key = scan.repeated_key;
 	text_copy(error->text, sizeof(error->text), scan.token.error);
 	return false;
 }

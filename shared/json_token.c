@@ -163,7 +163,8 @@ json_token_string(struct json_token *token, char *to, size_t *decoded)
 			if (size == 0)
 				return false;
 		} else {
-			size = text_utf8_length(token->bytes + token->at, token->length - token->at);
+			size =
+			    text_utf8_length(token->bytes + token->at, token->length - token->at);
 			if (size == 0)
 				return json_token_fail(token, "not valid UTF-8");
 			memcpy(bytes, token->bytes + token->at, size);

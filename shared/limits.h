@@ -34,6 +34,7 @@
 #define LIMIT_BY_BYTES 200
 #define LIMIT_REASON_BYTES 2000
 #define LIMIT_LABEL_BYTES 100
+#define LIMIT_META_BYTES 512 /* what a caller says of its call: recorded, never believed */
 #define LIMIT_PENDING 1000         /* unfinished jobs of one submitter */
 
 #define LIMIT_TIMEOUT_SECONDS 86400

@@ -13,8 +13,10 @@
 
 #define MASK "<redacted>"
 
-/* Raw bytes that a window keeps behind itself and holds back in front: the scanner's looks with room for
- * invisible characters, and for the long header of a JWT. */
+/*
+ * Raw bytes that a window keeps behind itself and holds back in front: the scanner's looks with
+ * room for invisible characters, and for the long header of a JWT.
+ */
 #define BEHIND (8 * SECRET_LOOK_BEHIND)
 #define AHEAD (4 * SECRET_LOOK_AHEAD)
 
@@ -58,7 +60,8 @@ static void
 pass(struct redactor *redactor, size_t end)
 {
 	if (end > redactor->done)
-		redactor->sink(redactor->context, redactor->bytes + redactor->done, end - redactor->done);
+		redactor->sink(
+		    redactor->context, redactor->bytes + redactor->done, end - redactor->done);
 	if (end > redactor->done)
 		redactor->done = end;
 }
@@ -104,7 +107,8 @@ swallow(struct redactor *redactor, size_t count)
 	if (!redactor->swallowing)
 		return 0;
 	/* a quote in first place may be an escaped one */
-	if (redactor->extent == SECRET_QUOTED && count > 0 && redactor->visible[0] == redactor->quote)
+	if (redactor->extent == SECRET_QUOTED && count > 0 &&
+	    redactor->visible[0] == redactor->quote)
 		from = 1;
 	end = secret_scan_extent(redactor->visible, count, from, redactor->extent, redactor->quote);
 	redactor->done = end < count ? redactor->position[end] : redactor->length;
@@ -112,7 +116,9 @@ swallow(struct redactor *redactor, size_t count)
 	return end;
 }
 
-/* Inside a key block from index `from` on: mask up to its end.  The index where other text begins. */
+/*
+ * Inside a key block from index `from` on: mask up to its end.  The index where other text begins.
+ */
 static size_t
 mask_block(struct redactor *redactor, size_t from, size_t count, bool whole)
 {
@@ -125,7 +131,8 @@ mask_block(struct redactor *redactor, size_t from, size_t count, bool whole)
 		masked = end - from > BLOCK_AHEAD ? end - BLOCK_AHEAD : from;
 	if (masked > from)
 		mask(redactor, redactor->position[from], raw_end(redactor, masked));
-	redactor->block_left -= redactor->block_left < redactor->length ? redactor->block_left : redactor->length;
+	redactor->block_left -=
+	    redactor->block_left < redactor->length ? redactor->block_left : redactor->length;
 	return end;
 }
 
@@ -146,15 +153,19 @@ go_on(struct redactor *redactor, const struct secret_span *span)
 static bool
 mask_secrets(struct redactor *redactor, size_t limit, bool whole)
 {
-	size_t count = secret_visible(redactor->bytes, redactor->length, redactor->visible, redactor->position);
-	struct secret_scan scan = { .bytes = redactor->visible, .length = count, .line_start = redactor->line_start };
+	size_t count = secret_visible(
+	    redactor->bytes, redactor->length, redactor->visible, redactor->position);
+	struct secret_scan scan = {
+		.bytes = redactor->visible, .length = count, .line_start = redactor->line_start
+	};
 	struct secret_span span;
 
 	scan.at = swallow(redactor, count);
 	if (redactor->block_left > 0)
 		scan.at = mask_block(redactor, scan.at, count, whole);
 	while (redactor->block_left == 0 && secret_scan_next(&scan, &span)) {
-		size_t start = span.start < count ? redactor->position[span.start] : redactor->length;
+		size_t start =
+		    span.start < count ? redactor->position[span.start] : redactor->length;
 
 		if (start >= limit && !whole)
 			return true;
@@ -203,7 +214,8 @@ redact_feed(struct redactor *redactor, const void *bytes, size_t length)
 	const char *at = bytes;
 
 	while (length > 0) {
-		size_t room = REDACT_WINDOW - redactor->length, size = length < room ? length : room;
+		size_t room = REDACT_WINDOW - redactor->length,
+		       size = length < room ? length : room;
 		const char *newline = memchr(at, '\n', size);
 
 		if (newline)

@@ -12,9 +12,10 @@
 #define JUDGED 64 /* bytes of a value that a judgement looks at */
 
 /* What stands where a secret could. */
-static const char *const stand_ins[] = { "null", "nil", "none", "true", "false", "yes", "no", "on", "off", "undefined",
-	"string", "str", "text", "bytes", "required", "optional", "redacted", "hidden", "masked", "empty", "unset",
-	"default", "env", "stdin", "prompt", "self", "this", NULL };
+static const char *const stand_ins[] = { "null", "nil", "none", "true", "false", "yes", "no", "on",
+	"off", "undefined", "string", "str", "text", "bytes", "required", "optional", "redacted",
+	"hidden", "masked", "empty", "unset", "default", "env", "stdin", "prompt", "self", "this",
+	NULL };
 
 /* One assignment while it is looked at. */
 struct assignment {
@@ -50,7 +51,10 @@ digits_of(const char *text, size_t length)
 	return size;
 }
 
-/* "/run/x", "./x", "~/x": a second slash or a dot, or short; a base64 value may begin with a slash too. */
+/*
+ * "/run/x", "./x", "~/x": a second slash or a dot, or short; a base64 value may begin with a slash
+ * too.
+ */
 static bool
 is_path(const char *text, size_t length)
 {
@@ -65,7 +69,8 @@ is_path(const char *text, size_t length)
 static bool
 is_stand_in(const char *text, size_t length)
 {
-	if (length == 0 || strchr("$<{%*[(", text[0]) || (length >= 3 && strspn(text, "xX.") >= length))
+	if (length == 0 || strchr("$<{%*[(", text[0]) ||
+	    (length >= 3 && strspn(text, "xX.") >= length))
 		return true;
 	for (size_t i = 0; stand_ins[i]; i++)
 		if (strlen(stand_ins[i]) == length && strncasecmp(stand_ins[i], text, length) == 0)
@@ -73,7 +78,9 @@ is_stand_in(const char *text, size_t length)
 	return false;
 }
 
-/* Where the value's first JUDGED bytes end; in quotes a backslash takes the next character along. */
+/*
+ * Where the value's first JUDGED bytes end; in quotes a backslash takes the next character along.
+ */
 static size_t
 judged_length(const char *text, size_t length, char quote)
 {
@@ -122,7 +129,8 @@ looks_like_chance(const char *text, size_t size)
 		digit = digit || is_digit(text[i]);
 		letter = letter || (secret_name_is_alnum(text[i]) && !is_digit(text[i]));
 	}
-	return (size >= 6 && digit && letter) || (size >= 20 && secret_scan_extent(text, size, 0, SECRET_TOKEN, 0) == size);
+	return (size >= 6 && digit && letter) ||
+	    (size >= 20 && secret_scan_extent(text, size, 0, SECRET_TOKEN, 0) == size);
 }
 
 static size_t
@@ -130,7 +138,8 @@ skip_blanks(const struct secret_scan *scan, size_t at)
 {
 	size_t start = at;
 
-	while (at < scan->length && at < start + 16 && (scan->bytes[at] == ' ' || scan->bytes[at] == '\t'))
+	while (at < scan->length && at < start + 16 &&
+	    (scan->bytes[at] == ' ' || scan->bytes[at] == '\t'))
 		at++;
 	return at;
 }
@@ -186,34 +195,44 @@ find_value(struct assignment *it)
 }
 
 static bool
-set_span(struct secret_span *span, const char *rule, size_t start, size_t end, enum secret_extent extent, char quote)
+set_span(struct secret_span *span, const char *rule, size_t start, size_t end,
+    enum secret_extent extent, char quote)
 {
-	*span = (struct secret_span){ .rule = rule, .start = start, .end = end, .extent = extent, .quote = quote };
+	*span = (struct secret_span){
+		.rule = rule, .start = start, .end = end, .extent = extent, .quote = quote
+	};
 	return end > start;
 }
 
-/* Authorization and Cookie: what follows the scheme, to the closing quote or the end of the line. */
+/*
+ * Authorization and Cookie: what follows the scheme, to the closing quote or the end of the line.
+ */
 static bool
 judge_header(const struct assignment *it, struct secret_span *span)
 {
-	static const char *const schemes[] = { "basic", "bearer", "digest", "token", "negotiate", "apikey", "key", "ntlm",
-		"aws4-hmac-sha256", NULL };
+	static const char *const schemes[] = { "basic", "bearer", "digest", "token", "negotiate",
+		"apikey", "key", "ntlm", "aws4-hmac-sha256", NULL };
 	const struct secret_scan *scan = it->scan;
 	size_t start = it->value_at, size = 0, end;
 	bool known = false;
 
-	while (start + size < scan->length && size < JUDGED && secret_name_has(scan->bytes[start + size]))
+	while (start + size < scan->length && size < JUDGED &&
+	    secret_name_has(scan->bytes[start + size]))
 		size++;
 	for (size_t i = 0; schemes[i]; i++)
-		known = known || (strlen(schemes[i]) == size && strncasecmp(schemes[i], scan->bytes + start, size) == 0);
+		known = known ||
+		    (strlen(schemes[i]) == size &&
+		        strncasecmp(schemes[i], scan->bytes + start, size) == 0);
 	if (known)
 		start = skip_blanks(scan, start + size);
 	size = judged_length(scan->bytes + start, scan->length - start, 0);
 	if (!secret_assign_is_value(scan->bytes + start, size, false))
 		return false;
-	if (!known && !looks_like_chance(scan->bytes + start, size) && !memchr(scan->bytes + start, '=', size))
+	if (!known && !looks_like_chance(scan->bytes + start, size) &&
+	    !memchr(scan->bytes + start, '=', size))
 		return false;
-	for (end = start; end < scan->length && scan->bytes[end] != '\n' && !is_quote(scan->bytes[end]);)
+	for (end = start;
+	     end < scan->length && scan->bytes[end] != '\n' && !is_quote(scan->bytes[end]);)
 		end++;
 	return set_span(span, "authorization", start, end, SECRET_LINE, 0);
 }
@@ -225,15 +244,18 @@ judge_quoted(const struct assignment *it, const char *rule, struct secret_span *
 	size_t start = it->value_at, left = scan->length - start, end;
 	size_t size = judged_length(scan->bytes + start, left, it->escaped ? '\\' : it->quote);
 
-	if (size < 3 || !secret_assign_is_value(scan->bytes + start, size, it->name == SECRET_NAME_PASSWORD))
+	if (size < 3 ||
+	    !secret_assign_is_value(scan->bytes + start, size, it->name == SECRET_NAME_PASSWORD))
 		return false;
 	if (it->escaped) {
-		for (end = start; end < scan->length && !is_quote(scan->bytes[end]) && scan->bytes[end] != '\n';)
+		for (end = start;
+		     end < scan->length && !is_quote(scan->bytes[end]) && scan->bytes[end] != '\n';)
 			end++;
 		if (end < scan->length && end > start && scan->bytes[end - 1] == '\\')
 			end--;
 	} else {
-		end = secret_scan_extent(scan->bytes, scan->length, start, SECRET_QUOTED, it->quote);
+		end =
+		    secret_scan_extent(scan->bytes, scan->length, start, SECRET_QUOTED, it->quote);
 	}
 	return set_span(span, rule, start, end, SECRET_QUOTED, it->quote);
 }
@@ -243,7 +265,8 @@ static size_t
 passphrase_end(const struct secret_scan *scan, size_t end)
 {
 	while (end + 1 < scan->length && scan->bytes[end] == ' ') {
-		size_t word = secret_scan_extent(scan->bytes, scan->length, end + 1, SECRET_VALUE, 0);
+		size_t word =
+		    secret_scan_extent(scan->bytes, scan->length, end + 1, SECRET_VALUE, 0);
 
 		if (word == end + 1 || memchr(scan->bytes + end, '=', word - end))
 			return end;
@@ -252,7 +275,10 @@ passphrase_end(const struct secret_scan *scan, size_t end)
 	return end;
 }
 
-/* Nothing but "export " or "set " stands before the name on its line: the value is the rest of the line. */
+/*
+ * Nothing but "export " or "set " stands before the name on its line: the value is the rest of the
+ * line.
+ */
 static bool
 owns_line(const struct assignment *it)
 {
@@ -279,7 +305,8 @@ judge_plain(const struct assignment *it, const char *rule, struct secret_span *s
 		return false;
 	if (tight && owns_line(it))
 		return set_span(span, rule, it->value_at,
-		    secret_scan_extent(scan->bytes, scan->length, it->value_at, SECRET_LINE, 0), SECRET_LINE, 0);
+		    secret_scan_extent(scan->bytes, scan->length, it->value_at, SECRET_LINE, 0),
+		    SECRET_LINE, 0);
 	end = secret_scan_extent(scan->bytes, scan->length, it->value_at, SECRET_VALUE, 0);
 	if (tight && it->name == SECRET_NAME_PASSWORD)
 		end = passphrase_end(scan, end);

@@ -7,7 +7,10 @@
 /* scan->at stands on a '=' or ':'. */
 bool secret_assign_find(const struct secret_scan *scan, struct secret_span *span);
 
-/* Is this, given to an option that wants a secret, one?  Not a path, a number, a stand-in or an option. */
+/*
+ * Is this, given to an option that wants a secret, one?  Not a path, a number, a stand-in or an
+ * option.
+ */
 bool secret_assign_is_value(const char *text, size_t length, bool number_counts);
 
 #endif

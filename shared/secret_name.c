@@ -5,21 +5,24 @@
 
 #define PART 24 /* longest part that is looked at, with its NUL; a longer one is cut at its front */
 
-static const char *const passwords[] = { "password", "passwd", "passphrase", "pwd", "passwort", "passcode", NULL };
+static const char *const passwords[] = { "password", "passwd", "passphrase", "pwd", "passwort",
+	"passcode", NULL };
 static const char *const password_endings[] = { "password", "passwd", "passphrase", NULL };
-static const char *const tokens[] = { "secret", "token", "apikey", "credential", "credentials", "authtoken",
-	"accesstoken", "refreshtoken", "apitoken", "bearertoken", "sessiontoken", "clientsecret", "apisecret", "appsecret",
-	"secretkey", "accesskey", "privatekey", "authkey", "signingkey", "encryptionkey", "authkeys", NULL };
+static const char *const tokens[] = { "secret", "token", "apikey", "credential", "credentials",
+	"authtoken", "accesstoken", "refreshtoken", "apitoken", "bearertoken", "sessiontoken",
+	"clientsecret", "apisecret", "appsecret", "secretkey", "accesskey", "privatekey", "authkey",
+	"signingkey", "encryptionkey", "authkeys", NULL };
 
 /* "access key" is one, "sort key" is none. */
-static const char *const before_key[] = { "api", "access", "private", "secret", "auth", "signing", "encryption",
-	"account", "shared", "master", "service", "deploy", "app", "application", "client", "storage", "subscription",
-	"admin", "webhook", NULL };
+static const char *const before_key[] = { "api", "access", "private", "secret", "auth", "signing",
+	"encryption", "account", "shared", "master", "service", "deploy", "app", "application",
+	"client", "storage", "subscription", "admin", "webhook", NULL };
 
 /* "no password", "next token", "pad token": no secret follows. */
-static const char *const before_none[] = { "no", "not", "without", "skip", "public", "next", "page", "continuation",
-	"eos", "bos", "pad", "unk", "sep", "cls", "mask", "stop", "start", "end", "special", "first", "last", "prev",
-	"ask", "prompt", "show", "hide", "max", "min", "num", NULL };
+static const char *const before_none[] = { "no", "not", "without", "skip", "public", "next", "page",
+	"continuation", "eos", "bos", "pad", "unk", "sep", "cls", "mask", "stop", "start", "end",
+	"special", "first", "last", "prev", "ask", "prompt", "show", "hide", "max", "min", "num",
+	NULL };
 
 bool
 secret_name_is_alnum(char c)
@@ -62,7 +65,8 @@ take_part(const char *name, size_t *length, char part[PART])
 		start = end - PART + 1;
 	size = end - start;
 	for (size_t i = 0; i < size; i++)
-		part[i] = is_upper(name[start + i]) ? (char)(name[start + i] + 'a' - 'A') : name[start + i];
+		part[i] = is_upper(name[start + i]) ? (char)(name[start + i] + 'a' - 'A')
+		                                    : name[start + i];
 	part[size] = '\0';
 }
 
@@ -91,7 +95,8 @@ secret_name_of(const char *name, size_t length)
 	size_t left = length;
 	char last[PART], before[PART];
 
-	if (length >= 5 && memcmp(name + length - 5, "_auth", 5) == 0 && (length == 5 || name[length - 6] == '_'))
+	if (length >= 5 && memcmp(name + length - 5, "_auth", 5) == 0 &&
+	    (length == 5 || name[length - 6] == '_'))
 		return SECRET_NAME_TOKEN;
 	take_part(name, &left, last);
 	take_part(name, &left, before);

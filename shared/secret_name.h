@@ -1,7 +1,9 @@
 #ifndef SECRET_NAME_H
 #define SECRET_NAME_H
 
-/* Does a name say that its value is secret?  By whole word parts: `max_tokens` and `monkey` do not. */
+/*
+ * Does a name say that its value is secret?  By whole word parts: `max_tokens` and `monkey` do not.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,4 +1,7 @@
-/* Tokens by their shape: prefixes of secrets.def, JWTs, bearer values, URLs with a password, key blocks. */
+/*
+ * Tokens by their shape: prefixes of secrets.def, JWTs, bearer values, URLs with a password, key
+ * blocks.
+ */
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -19,7 +22,8 @@ struct family {
 };
 
 static const struct family families[] = {
-#define SECRET(rule, prefix, characters, least, most, flags) { #rule, prefix, characters, least, most, flags },
+#define SECRET(rule, prefix, characters, least, most, flags)                                       \
+	{ #rule, prefix, characters, least, most, flags },
 #include "secrets.def"
 #undef SECRET
 };
@@ -59,7 +63,8 @@ run(const struct secret_scan *scan, size_t from, enum characters characters, siz
 {
 	size_t size = 0;
 
-	while (size < most && from + size < scan->length && belongs(scan->bytes[from + size], characters))
+	while (size < most && from + size < scan->length &&
+	    belongs(scan->bytes[from + size], characters))
 		size++;
 	return size;
 }
@@ -82,7 +87,10 @@ ends_escape(const char *bytes, size_t at)
 	return back > 0 && bytes[back - 1] == '[';
 }
 
-/* Does a word begin at scan->at?  In the middle of a long line its left neighbour is not known at 0. */
+/*
+ * Does a word begin at scan->at?  In the middle of a long line its left neighbour is not known at
+ * 0.
+ */
 static bool
 word_begins(const struct secret_scan *scan)
 {
@@ -116,7 +124,7 @@ is_mixed(const char *text, size_t length)
 	bool digit = false, letter = false;
 	size_t row = 0;
 
-	for (size_t i = 0; i < length && i < 64; i++) {
+	for (size_t i = 0; i < length; i++) {
 		if (!secret_name_is_alnum(text[i])) {
 			row = 0;
 			digit = letter = false;
@@ -132,10 +140,19 @@ is_mixed(const char *text, size_t length)
 }
 
 static bool
-set_span(struct secret_span *span, const char *rule, size_t start, size_t end, enum secret_extent extent)
+set_span(
+    struct secret_span *span, const char *rule, size_t start, size_t end, enum secret_extent extent)
 {
 	*span = (struct secret_span){ .rule = rule, .start = start, .end = end, .extent = extent };
 	return true;
+}
+
+/* Judged by a bounded piece, so that a failure is cheap; and not in the middle of a dashed name. */
+static bool
+is_no_name(const struct secret_scan *scan, size_t body, enum characters characters)
+{
+	return (scan->at == 0 || scan->bytes[scan->at - 1] != '-') &&
+	    is_mixed(scan->bytes + body, run(scan, body, characters, 64));
 }
 
 static bool
@@ -145,11 +162,10 @@ is_family(const struct secret_scan *scan, const struct family *family, struct se
 
 	if (!has_prefix(scan, family->prefix, family->flags & ANY_CASE))
 		return false;
+	if ((family->flags & MIXED) && !is_no_name(scan, body, family->characters))
+		return false;
 	size = run(scan, body, family->characters, family->most ? family->most + 1 : SIZE_MAX);
 	if (size < family->least || (family->most && size > family->most))
-		return false;
-	if ((family->flags & MIXED) && (!is_mixed(scan->bytes + body, size) ||
-	    (scan->at > 0 && scan->bytes[scan->at - 1] == '-')))
 		return false;
 	return set_span(span, family->rule, scan->at, body + size, SECRET_TOKEN);
 }
@@ -160,12 +176,16 @@ find_family(const struct secret_scan *scan, struct secret_span *span)
 	char c = scan->bytes[scan->at], lower = c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 
 	for (size_t i = 0; i < FAMILY_COUNT; i++)
-		if ((families[i].prefix[0] == c || families[i].prefix[0] == lower) && is_family(scan, &families[i], span))
+		if ((families[i].prefix[0] == c || families[i].prefix[0] == lower) &&
+		    is_family(scan, &families[i], span))
 			return true;
 	return false;
 }
 
-/* header.payload, both of them JSON objects in base64url; the run is measured once for all its starts. */
+/*
+ * header.payload, both of them JSON objects in base64url; the run is measured once for all its
+ * starts.
+ */
 static bool
 find_jwt(struct secret_scan *scan, struct secret_span *span)
 {
@@ -179,7 +199,8 @@ find_jwt(struct secret_scan *scan, struct secret_span *span)
 	if (scan->run_end - scan->at < 13 || scan->length < payload + 8 ||
 	    memcmp(scan->bytes + scan->run_end, ".eyJ", 4) != 0 || run(scan, payload, URL, 8) < 8)
 		return false;
-	return set_span(span, "jwt", scan->at, payload + run(scan, payload, DOTTED, SIZE_MAX), SECRET_TOKEN);
+	return set_span(
+	    span, "jwt", scan->at, payload + run(scan, payload, DOTTED, SIZE_MAX), SECRET_TOKEN);
 }
 
 /* "bearer " and twelve characters that are not just a word. */
@@ -195,14 +216,16 @@ find_bearer(const struct secret_scan *scan, struct secret_span *span)
 	size = start == scan->at + 6 ? 0 : run(scan, start, BASE64, 64);
 	if (size < 12 || !is_mixed(scan->bytes + start, size))
 		return false;
-	return set_span(span, "bearer_token", start, start + run(scan, start, BASE64, SIZE_MAX), SECRET_TOKEN);
+	return set_span(
+	    span, "bearer_token", start, start + run(scan, start, BASE64, SIZE_MAX), SECRET_TOKEN);
 }
 
 /* Words that stand for a password in a text about one. */
 static bool
 is_stand_in(const char *text, size_t length)
 {
-	return length == 0 || strchr("$<{%*[", text[0]) || (length <= 3 && strncmp(text, "...", length) == 0);
+	return length == 0 || strchr("$<{%*[", text[0]) ||
+	    (length <= 3 && strncmp(text, "...", length) == 0);
 }
 
 /* The cursor stands on the colon of "://": user:password up to an @ before the path begins. */
@@ -211,10 +234,12 @@ find_url_password(const struct secret_scan *scan, struct secret_span *span)
 {
 	size_t start = scan->at + 3, at = start, colon = 0, end = 0;
 
-	if (scan->at == 0 || !secret_name_is_alnum(scan->bytes[scan->at - 1]) || scan->length - scan->at < 3 ||
-	    memcmp(scan->bytes + scan->at, "://", 3) != 0)
+	if (scan->at == 0 || !secret_name_is_alnum(scan->bytes[scan->at - 1]) ||
+	    scan->length - scan->at < 3 || memcmp(scan->bytes + scan->at, "://", 3) != 0)
 		return false;
-	for (; at < scan->length && at < start + 1024 && !strchr("/?# \t\n\"'`<>\\", scan->bytes[at]); at++) {
+	for (;
+	     at < scan->length && at < start + 1024 && !strchr("/?# \t\n\"'`<>\\", scan->bytes[at]);
+	     at++) {
 		if (scan->bytes[at] == ':' && colon == 0)
 			colon = at;
 		if (scan->bytes[at] == '@')
@@ -230,7 +255,8 @@ find_url_password(const struct secret_scan *scan, struct secret_span *span)
 static size_t
 find_text(const char *bytes, size_t length, size_t from, const char *wanted)
 {
-	const char *found = from < length ? memmem(bytes + from, length - from, wanted, strlen(wanted)) : NULL;
+	const char *found =
+	    from < length ? memmem(bytes + from, length - from, wanted, strlen(wanted)) : NULL;
 
 	return found ? (size_t)(found - bytes) : length;
 }
@@ -243,12 +269,14 @@ find_block(const struct secret_scan *scan, struct secret_span *span)
 
 	if (!has_prefix(scan, "-----BEGIN ", false))
 		return false;
-	while (at < scan->length && at < label + 64 && (belongs(scan->bytes[at], CAPITALS) || scan->bytes[at] == ' '))
+	while (at < scan->length && at < label + 64 &&
+	    (belongs(scan->bytes[at], CAPITALS) || scan->bytes[at] == ' '))
 		at++;
 	if (find_text(scan->bytes, at, label, "PRIVATE KEY") == at || scan->length - at < 5 ||
 	    memcmp(scan->bytes + at, "-----", 5) != 0)
 		return false;
-	return set_span(span, "private_key", at + 5, find_text(scan->bytes, scan->length, at + 5, "-----END"), SECRET_BLOCK);
+	return set_span(span, "private_key", at + 5,
+	    find_text(scan->bytes, scan->length, at + 5, "-----END"), SECRET_BLOCK);
 }
 
 static bool
@@ -262,7 +290,8 @@ find_here(struct secret_scan *scan, struct secret_span *span)
 	case '-':
 		return find_block(scan, span);
 	default:
-		return word_begins(scan) && (find_family(scan, span) || find_jwt(scan, span) || find_bearer(scan, span));
+		return word_begins(scan) &&
+		    (find_family(scan, span) || find_jwt(scan, span) || find_bearer(scan, span));
 	}
 }
 
@@ -279,7 +308,8 @@ secret_scan_next(struct secret_scan *scan, struct secret_span *span)
 }
 
 size_t
-secret_scan_extent(const char *bytes, size_t length, size_t from, enum secret_extent extent, char quote)
+secret_scan_extent(
+    const char *bytes, size_t length, size_t from, enum secret_extent extent, char quote)
 {
 	size_t at = from;
 

@@ -39,7 +39,10 @@ struct secret_scan {
 /* The next secret; scan->at moves behind it. */
 bool secret_scan_next(struct secret_scan *scan, struct secret_span *span);
 
-/* Where the characters that extend a secret end, from `from` on; escaped: they begin behind a backslash. */
-size_t secret_scan_extent(const char *bytes, size_t length, size_t from, enum secret_extent extent, char quote);
+/*
+ * Where the characters that extend a secret end, from `from` on.
+ */
+size_t secret_scan_extent(
+    const char *bytes, size_t length, size_t from, enum secret_extent extent, char quote);
 
 #endif

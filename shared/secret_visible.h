@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* visible, position: room for `length`; position[i] is the offset of visible[i].  Returns how many. */
+/*
+ * visible, position: room for `length`; position[i] is the offset of visible[i].  Returns how many.
+ */
 size_t secret_visible(const char *bytes, size_t length, char *visible, uint32_t *position);
 
 #endif

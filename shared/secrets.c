@@ -44,20 +44,43 @@ enum form {
 };
 
 /* Options that take a password and do not say so. */
-static const struct { const char *program, *option; unsigned form; } options[] = {
-	{ "curl", "-u", NEXT | JOINED | USERINFO }, { "curl", "--user", NEXT | USERINFO },
-	{ "curl", "-U", NEXT | JOINED | USERINFO }, { "curl", "--proxy-user", NEXT | USERINFO },
-	{ "curl", "--user=", JOINED | USERINFO }, { "curl", "--proxy-user=", JOINED | USERINFO },
-	{ "http", "-a", NEXT | JOINED | USERINFO }, { "http", "--auth", NEXT | USERINFO },
-	{ "https", "-a", NEXT | JOINED | USERINFO }, { "https", "--auth", NEXT | USERINFO },
-	{ "xh", "-a", NEXT | JOINED | USERINFO }, { "ab", "-A", NEXT | JOINED | USERINFO },
-	{ "mysql", "-p", JOINED }, { "mysqldump", "-p", JOINED }, { "mysqladmin", "-p", JOINED },
-	{ "mysqlimport", "-p", JOINED }, { "mariadb", "-p", JOINED }, { "mariadb-dump", "-p", JOINED },
-	{ "sshpass", "-p", NEXT | JOINED }, { "redis-cli", "-a", NEXT | JOINED }, { "redis-cli", "--pass", NEXT },
-	{ "mongo", "-p", NEXT | JOINED }, { "mongosh", "-p", NEXT | JOINED }, { "mongodump", "-p", NEXT | JOINED },
-	{ "ldapsearch", "-w", NEXT | JOINED }, { "ldapmodify", "-w", NEXT | JOINED }, { "ldapadd", "-w", NEXT | JOINED },
-	{ "docker", "-p", NEXT | USERINFO }, { "zip", "-P", NEXT | JOINED }, { "unzip", "-P", NEXT | JOINED },
-	{ "7z", "-p", JOINED }, { "7za", "-p", JOINED }, { "7zr", "-p", JOINED },
+static const struct {
+	const char *program, *option;
+	unsigned form;
+} options[] = {
+	{ "curl", "-u", NEXT | JOINED | USERINFO },
+	{ "curl", "--user", NEXT | USERINFO },
+	{ "curl", "-U", NEXT | JOINED | USERINFO },
+	{ "curl", "--proxy-user", NEXT | USERINFO },
+	{ "curl", "--user=", JOINED | USERINFO },
+	{ "curl", "--proxy-user=", JOINED | USERINFO },
+	{ "http", "-a", NEXT | JOINED | USERINFO },
+	{ "http", "--auth", NEXT | USERINFO },
+	{ "https", "-a", NEXT | JOINED | USERINFO },
+	{ "https", "--auth", NEXT | USERINFO },
+	{ "xh", "-a", NEXT | JOINED | USERINFO },
+	{ "ab", "-A", NEXT | JOINED | USERINFO },
+	{ "mysql", "-p", JOINED },
+	{ "mysqldump", "-p", JOINED },
+	{ "mysqladmin", "-p", JOINED },
+	{ "mysqlimport", "-p", JOINED },
+	{ "mariadb", "-p", JOINED },
+	{ "mariadb-dump", "-p", JOINED },
+	{ "sshpass", "-p", NEXT | JOINED },
+	{ "redis-cli", "-a", NEXT | JOINED },
+	{ "redis-cli", "--pass", NEXT },
+	{ "mongo", "-p", NEXT | JOINED },
+	{ "mongosh", "-p", NEXT | JOINED },
+	{ "mongodump", "-p", NEXT | JOINED },
+	{ "ldapsearch", "-w", NEXT | JOINED },
+	{ "ldapmodify", "-w", NEXT | JOINED },
+	{ "ldapadd", "-w", NEXT | JOINED },
+	{ "docker", "-p", NEXT | USERINFO },
+	{ "zip", "-P", NEXT | JOINED },
+	{ "unzip", "-P", NEXT | JOINED },
+	{ "7z", "-p", JOINED },
+	{ "7za", "-p", JOINED },
+	{ "7zr", "-p", JOINED },
 };
 #define OPTION_COUNT (sizeof(options) / sizeof(options[0]))
 
@@ -169,9 +192,11 @@ secret_in_argv(const char *const *argv, const size_t *lengths, size_t count, siz
 			{ more ? argv[i + 1] : "", more ? lengths[i + 1] : 0 } };
 
 		*index = i;
-		if (secret_in_text(argv[i], lengths[i], finding) || judge_options(program, pair, more, index, finding))
+		if (secret_in_text(argv[i], lengths[i], finding) ||
+		    judge_options(program, pair, more, index, finding))
 			return true;
-		if (more && is_secret_option(pair[0]) && secret_assign_is_value(pair[1].text, pair[1].length, true)) {
+		if (more && is_secret_option(pair[0]) &&
+		    secret_assign_is_value(pair[1].text, pair[1].length, true)) {
 			*index = i + 1;
 			return report(finding, "option_secret", 0, pair[1].length);
 		}

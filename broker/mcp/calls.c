@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
+#include "limits.h"
 #include "scope.h"
 #include "talk.h"
 #include "text.h"
@@ -13,6 +15,8 @@
 #include "ask.h"
 #include "calls.h"
 #include "mcp.h"
+
+#define OF_PROTOCOL "io.modelcontextprotocol/" /* members of _meta that are about the protocol itself */
 
 /* The parameters of the broker's method have the same names as the arguments of the tool. */
 static struct json *
@@ -67,6 +71,41 @@ add_advice(struct mcp *mcp, struct json *job)
 	talk_fault_clear(&fault);
 }
 
+/*
+ * What the host says of its call (toolUseId and the like), so that its transcript and our log can be
+ * laid side by side: texts and integers, as many as fit.  Recorded by the broker, believed by nobody.
+ */
+static void
+add_claims(struct json *params, const struct json *claims)
+{
+	struct json *kept = json_object();
+	char *text = json_print(kept, NULL);
+
+	for (size_t i = 0; i < json_count(claims); i++) {
+		const char *key = json_key_at(claims, i);
+		const struct json *value = json_at(claims, i);
+		char *longer;
+		int64_t number;
+
+		if (!key || strncmp(key, OF_PROTOCOL, strlen(OF_PROTOCOL)) == 0 ||
+		    (!json_text(value) && !json_integer(value, &number)))
+			continue;
+		json_add(kept, key, json_copy(value));
+		longer = json_print(kept, NULL);
+		if (strlen(longer) > LIMIT_META_BYTES) {
+			json_remove(kept, key);
+			free(longer);
+			continue;
+		}
+		free(text);
+		text = longer;
+	}
+	if (json_count(kept) > 0)
+		json_add_text(params, "meta", text);
+	free(text);
+	json_free(kept);
+}
+
 struct json *
 calls_propose(struct mcp *mcp, const struct json *arguments, struct talk_fault *fault)
 {
@@ -80,6 +119,7 @@ calls_propose(struct mcp *mcp, const struct json *arguments, struct talk_fault *
 	add_default(params, "timeout", 60);
 	add_default(params, "max_attempts", 1);
 	json_add_text(params, "source", "mcp");
+	add_claims(params, mcp->claims);
 	job = ask(mcp, "job.submit", params, cwd_fd, fault);
 	if (job)
 		add_advice(mcp, job);

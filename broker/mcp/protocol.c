@@ -141,7 +141,9 @@ on_tools_call(struct mcp *mcp, const struct request *request)
 	} else if (!tool->call) {
 		waits_begin(mcp, request->id, request->params, request->modern);
 	} else {
+		mcp->claims = json_get(request->params, "_meta");
 		value = tool->call(mcp, arguments, &fault);
+		mcp->claims = NULL;
 		if (value)
 			reply_tool(mcp, request->id, value, request->modern);
 		else
@@ -255,7 +257,8 @@ protocol_line(struct mcp *mcp, const char *line, size_t length)
 		return;
 	message = json_parse(line, length, &error);
 	if (!message) {
-		reply_error(mcp, NULL, REPLY_PARSE, error.text, NULL); /* never quotes the input */
+		/* A key twice is JSON by its grammar, so no parse error; which one counts is not ours to choose. */
+		reply_error(mcp, NULL, error.repeated_key ? REPLY_REQUEST : REPLY_PARSE, error.text, NULL);
 		return;
 	}
 	handle_message(mcp, message);

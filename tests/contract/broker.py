@@ -20,6 +20,7 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="agent-safe-broker.")
+        self.addCleanup(shutil.rmtree, self.folder)
         os.chmod(self.folder, 0o755)
         self.policy = dict(POLICY, allowed_working_roots=[self.folder + "/work"])
         self.broker = Broker(self.folder, self.policy, self.mode)
@@ -35,7 +36,6 @@ class Case(unittest.TestCase):
             self.assertNotEqual(status, 0)
         else:
             self.assertEqual(status, 0, self.broker.stderr())
-        shutil.rmtree(self.folder)
 
     def client(self, path=None):
         self.clients.append(self.broker.client(path))
@@ -208,7 +208,8 @@ class Proposals(Case):
         job = self.broker.submit(c, ["echo"])
         self.refused("sensitive_input", c.call, "job.deny", {"job_id": job["id"], "by": "op", "reason": secret})
         self.refused("sensitive_input", c.call, "job.approve", {"job_id": job["id"], "by": secret})
-        self.assertEqual(self.broker.auditor.types().count("job.refused"), 7)
+        self.refused("sensitive_input", c.call, "job.run", {"job_id": job["id"], "execute": False, "worker": secret})
+        self.assertEqual(self.broker.auditor.types().count("job.refused"), 8)
         for _, _, d, _ in self.broker.log:
             self.assertNotIn(secret.encode(), d)
         for name in os.listdir(self.folder + "/state"):
@@ -225,6 +226,16 @@ class Proposals(Case):
         self.assertEqual(self.broker.auditor.types()[-1], "job.decision_refused")
         outside = self.broker.submit(c, ["true"], cwd="/usr")
         self.assertEqual(outside["assessment"]["verdict"], "outside_roots")
+
+    def test_a_policy_root_that_could_not_be_used_is_said(self):
+        c = self.client()
+        self.policy["allowed_working_roots"].append("/usr/lib")
+        self.broker.write_policy(self.policy)
+        c.close()
+        self.restart()  # the boot record has one root, the policy two
+        c = self.client()
+        refusal = self.refused("policy_denied", self.broker.submit, c, ["true"], cwd="/usr/lib")
+        self.assertIn("root_owned", str(refusal))
 
     def test_one_key_names_one_content(self):
         c = self.client()
@@ -464,6 +475,24 @@ class Peers(Case):
             assert c.call("audit.head", {})["size"] == 7
 
         self.as_uid(OWNER, propose)
+
+    def test_a_shared_root_is_for_its_group(self):
+        self.broker.stop()
+        os.chown(self.broker.work, 0, OWNER + 2)
+        self.broker = Broker(self.folder, None, self.mode, log=self.broker.log, root_flags=1 | 2).start()
+
+        def member():
+            assert self.broker.submit(Client(self.broker.propose), ["true"])["assessment"]["allowed"]
+
+        def stranger():
+            try:
+                self.broker.submit(Client(self.broker.propose), ["true"])
+                raise AssertionError("taken")
+            except Refused as refusal:
+                assert refusal.code == "not_permitted", refusal
+
+        self.as_uid(OWNER + 2, member)
+        self.as_uid(OWNER + 3, stranger)
 
     def test_somebody_elses_directory_is_refused(self):
         def propose():

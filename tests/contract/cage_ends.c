@@ -1,5 +1,6 @@
 /* The real executor and keeper in a rig: how a run is refused, ends, and is found again.
- * links: tests/support/cage_rig.c tests/support/cage_world.c shared/boot.c shared/channel.c
+ * links: tests/support/cage_rig.c tests/support/cage_plan.c tests/support/cage_world.c
+ * links: shared/boot.c shared/channel.c
  * links: shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c
  * links: shared/digest.c
  * libs: -lsodium */
@@ -143,6 +144,23 @@ a_changed_directory_is_refused(void **state)
 	assert_int_equal(cage_rig_shell(cwd), 0);
 }
 
+/* Only its owner can do this, from outside: in a cage the file is a mount point. */
+static void
+a_policy_file_that_became_a_link_is_refused(void **state)
+{
+	char path[LIMIT_PATH];
+
+	(void)state;
+	text_format(path, sizeof(path), "%s/agent-safe-policy.json", rig.workspace);
+	assert_int_equal(unlink(path) | symlink("../../etc/shadow", path), 0);
+	assert_true(cage_rig_script(&rig, "echo x", &run));
+	assert_refused(STAGE_MOUNT, ELOOP);
+	assert_int_equal(unlink(path), 0);
+	assert_true(cage_rig_script(&rig, "echo x", &run));
+	assert_refused(STAGE_MOUNT, ENOENT);
+	cage_rig_write(&rig, "agent-safe-policy.json", "{}\n", 0644);
+}
+
 static void
 without_a_record_nothing_runs(void **state)
 {
@@ -279,6 +297,7 @@ main(void)
 		cmocka_unit_test(the_kernel_refuses_what_it_cannot_execute),
 		cmocka_unit_test(a_changed_program_is_refused),
 		cmocka_unit_test(a_changed_directory_is_refused),
+		cmocka_unit_test(a_policy_file_that_became_a_link_is_refused),
 		cmocka_unit_test(without_a_record_nothing_runs),
 		cmocka_unit_test(time_ends_the_whole_tree),
 		cmocka_unit_test(cancel_ends_it),

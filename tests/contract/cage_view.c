@@ -1,5 +1,6 @@
 /* The real executor and keeper in a rig: what a job finds and may do in its cage.
- * links: tests/support/cage_rig.c tests/support/cage_world.c shared/boot.c shared/channel.c
+ * links: tests/support/cage_rig.c tests/support/cage_plan.c tests/support/cage_world.c
+ * links: shared/boot.c shared/channel.c
  * links: shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c
  * links: shared/digest.c
  * libs: -lsodium */
@@ -235,6 +236,18 @@ programs_from_elsewhere_get_a_place(void **state)
 }
 
 static void
+a_read_only_root_stays_as_it_is(void **state)
+{
+	(void)state;
+	rig.boot.roots[0].flags = ROOT_READ_ONLY;
+	cage_rig_restart(&rig);
+	script("touch x; echo y >>agent-safe-policy.json; cat agent-safe-policy.json; touch /tmp/z; ls");
+	assert_string_equal(run.out, "{}\nagent-safe-policy.json\n");
+	rig.boot.roots[0].flags = 0;
+	cage_rig_restart(&rig);
+}
+
+static void
 what_is_no_program_is_unavailable(void **state)
 {
 	const char *const names[] = { "./text", "./", "nothing-like-this", "/etc/shadow", "/etc",
@@ -286,6 +299,7 @@ main(void)
 		cmocka_unit_test(the_policy_file_cannot_be_changed),
 		cmocka_unit_test(programs_of_the_workspace_are_copies),
 		cmocka_unit_test(programs_from_elsewhere_get_a_place),
+		cmocka_unit_test(a_read_only_root_stays_as_it_is),
 		cmocka_unit_test(what_is_no_program_is_unavailable),
 		cmocka_unit_test(limits_hold),
 	};

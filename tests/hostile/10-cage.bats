@@ -25,12 +25,7 @@ teardown() { hostile_host_end; }
 
 @test "no attack works in the cage, and each is refused the way it should be" {
 	hostile_host
-	hostile_run --timeout 100 -- run "${LISTENERS[@]}" --path "$WS_STATE" --path "$WS_STATE/audit/log" \
-	    --path "$(agent_safe status | jq -er .propose_socket)" --path "$(agent_safe status | jq -er .control_socket)" \
-	    --path "$WS/agent-safe-policy.json" --path /var/lib/agent-safe --path /run/agent-safe
-	jq -r .result.stdout "$JOB" >"$BATS_TEST_TMPDIR/attempts"
-	grep UNEXPECTED "$BATS_TEST_TMPDIR/attempts" || true
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/attempts")" -gt 100 ]
+	hostile_attempts
 	jq -e '.status == "succeeded" and .result.returncode == 0 and .result.truncated == false' "$JOB"
 }
 
@@ -101,7 +96,7 @@ teardown() { hostile_host_end; }
 	hostile_run -- paint
 	id=$(jq -er .id "$JOB")
 	refute grep -q "$esc" "$JOB"
-	agent_safe -o table show "$id" >"$BATS_TEST_TMPDIR/shown"
+	agent_safe_table show "$id" >"$BATS_TEST_TMPDIR/shown"
 	refute grep -q "$esc" "$BATS_TEST_TMPDIR/shown"
 	refute grep -q $'\xe2\x80\xae' "$BATS_TEST_TMPDIR/shown"
 }

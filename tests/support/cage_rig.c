@@ -19,11 +19,6 @@
 
 #include "cage_world.h"
 
-#define PATIENCE_MS 30000
-
-static const char *const default_env[] = { "PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
-	NULL };
-
 static void
 show_log(const struct cage_rig *rig)
 {
@@ -39,8 +34,8 @@ show_log(const struct cage_rig *rig)
 	close(fd);
 }
 
-static _Noreturn void
-give_up(const struct cage_rig *rig, const char *what)
+void
+cage_world_give_up(const struct cage_rig *rig, const char *what)
 {
 	show_log(rig);
 	cage_world_fail(what);
@@ -73,12 +68,25 @@ answer_executor(struct cage_rig *rig, const struct message *heard)
 	channel_must_send(&rig->auditor, &answer);
 }
 
-/*
- * The next message to the broker; what comes for the auditor is answered on the way.  False at the
- * deadline.
- */
+static void
+collect(struct cage_rig *rig, const struct run_name *name)
+{
+	struct message message = { .type = MSG_RUN_COLLECTED };
+
+	message.body.run_collected.run = rig->collected = *name;
+	channel_must_send(&rig->broker, &message);
+}
+
+/* Told once more, as its mark was not made before the executor was killed. */
 static bool
-hear(struct cage_rig *rig, struct message *message, uint64_t deadline_us)
+is_told_again(const struct cage_rig *rig, const struct message *message)
+{
+	return message->type >= MSG_RUN_STARTED && message->type <= MSG_RUN_LOST &&
+	    memcmp(&message->body, &rig->collected, sizeof(rig->collected)) == 0;
+}
+
+bool
+cage_rig_hear(struct cage_rig *rig, struct message *message, uint64_t deadline_us)
 {
 	for (;;) {
 		struct pollfd ready[] = { { rig->broker.fd, POLLIN, 0 },
@@ -91,9 +99,12 @@ hear(struct cage_rig *rig, struct message *message, uint64_t deadline_us)
 			answer_executor(rig, &other);
 		switch (channel_receive(&rig->broker, message)) {
 		case CHANNEL_MESSAGE:
-			return true;
+			if (!is_told_again(rig, message))
+				return true;
+			collect(rig, &rig->collected);
+			break;
 		case CHANNEL_CLOSED:
-			give_up(rig, "the executor is gone");
+			cage_world_give_up(rig, "the executor is gone");
 		default:
 			break;
 		}
@@ -112,9 +123,10 @@ start(struct cage_rig *rig)
 	rig->broker = (struct channel){ broker[0], PROCESS_BROKER, PROCESS_EXECUTOR };
 	rig->auditor = (struct channel){ auditor[0], PROCESS_AUDITOR, PROCESS_EXECUTOR };
 	cage_world_start(rig, broker[1], auditor[1]);
-	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) ||
+	if (!cage_rig_hear(rig, &message,
+	    clock_monotonic_us() + CAGE_WORLD_PATIENCE_MS * 1000ull) ||
 	    message.type != MSG_EXECUTOR_READY)
-		give_up(rig, "no EXECUTOR_READY");
+		cage_world_give_up(rig, "no EXECUTOR_READY");
 	rig->ready = message.body.executor_ready;
 }
 
@@ -151,117 +163,6 @@ cage_rig_write(struct cage_rig *rig, const char *name, const char *text, mode_t 
 	    fchown(fd, CAGE_RIG_OWNER, CAGE_RIG_OWNER) < 0 || fchmod(fd, mode) < 0)
 		cage_world_fail(path);
 	close(fd);
-}
-
-/* Ask what argv[0] is; the answer's bytes are mapped, NULL: not available. */
-static const void *
-assess(struct cage_rig *rig, const struct cage_order *order, const char *cwd, size_t *length)
-{
-	struct message message = { .type = MSG_PROGRAM_ASSESS };
-	struct fields_writer writer;
-	const void *bytes = NULL;
-	struct stat seen;
-
-	if (stat(cwd, &seen) < 0)
-		cage_world_fail(cwd);
-	fields_begin(&writer, ASSESS_QUESTION_MAGIC);
-	fields_put_text(&writer, ASSESS_ROOT, rig->workspace);
-	fields_put_text(&writer, ASSESS_CWD, cwd);
-	fields_put_u64(&writer, ASSESS_CWD_DEV, seen.st_dev);
-	fields_put_u64(&writer, ASSESS_CWD_INO, seen.st_ino);
-	fields_put_text(&writer, ASSESS_PROGRAM, order->argv[0]);
-	fields_put_text(&writer, ASSESS_PATH,
-	    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	message.descriptors[0] = fields_seal(&writer, "question");
-	fields_free(&writer);
-	message.body.program_assess.question = ++rig->question;
-	channel_must_send(&rig->broker, &message);
-	close(message.descriptors[0]);
-	if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) ||
-	    message.type != MSG_PROGRAM_ASSESSED)
-		give_up(rig, "no PROGRAM_ASSESSED");
-	if (message.body.program_assessed.status == ASSESS_OK)
-		bytes = sealed_map(message.descriptors[0], LIMIT_FIELDS_BYTES, length);
-	close(message.descriptors[0]);
-	return bytes;
-}
-
-static void
-put_directory(struct fields_writer *writer, const char *cwd)
-{
-	union {
-		struct file_handle handle;
-		unsigned char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
-	} seen = { .handle.handle_bytes = MAX_HANDLE_SZ };
-	unsigned char bytes[4 + MAX_HANDLE_SZ];
-	struct statx stat;
-	struct stat plain;
-	int mount_id;
-
-	if (statx(AT_FDCWD, cwd, 0, STATX_BTIME, &stat) < 0 || lstat(cwd, &plain) < 0)
-		cage_world_fail(cwd);
-	fields_put_text(writer, PLAN_CWD, cwd);
-	fields_put_u64(writer, PLAN_CWD_DEV, plain.st_dev);
-	fields_put_u64(writer, PLAN_CWD_INO, plain.st_ino);
-	fields_put_u64(writer, PLAN_CWD_BIRTH_NS,
-	    (uint64_t)stat.stx_btime.tv_sec * 1000000000u + stat.stx_btime.tv_nsec);
-	if (name_to_handle_at(AT_FDCWD, cwd, &seen.handle, &mount_id, 0) < 0) {
-		fields_put(writer, PLAN_CWD_HANDLE, "", 0);
-		return;
-	}
-	memcpy(bytes, &seen.handle.handle_type, 4);
-	memcpy(bytes + 4, seen.handle.f_handle, seen.handle.handle_bytes);
-	fields_put(writer, PLAN_CWD_HANDLE, bytes, 4 + seen.handle.handle_bytes);
-}
-
-static void
-put_limits(struct fields_writer *writer, const struct cage_order *order)
-{
-	fields_put_u64(writer, PLAN_TIMEOUT_MS, order->timeout_ms ? order->timeout_ms : 20000);
-	fields_put_u64(writer, PLAN_GRACE_MS, 500);
-	fields_put_u64(writer, PLAN_KEEP_BYTES, 65536);
-	fields_put_u64(writer, PLAN_OUTPUT_BYTES, 0);
-	fields_put_u64(writer, PLAN_FILE_BYTES, order->file_bytes);
-	fields_put_u64(writer, PLAN_CPU_SECONDS, order->cpu_seconds);
-	fields_put_u64(writer, PLAN_OPEN_FILES, order->open_files ? order->open_files : 1024);
-	fields_put_u64(writer, PLAN_PROCESSES, order->processes ? order->processes : 256);
-	fields_put_u64(writer, PLAN_MEMORY_BYTES, 0);
-	fields_put_u64(writer, PLAN_TMP_BYTES, order->tmp_bytes ? order->tmp_bytes : 16u << 20);
-}
-
-int
-cage_rig_plan(struct cage_rig *rig, const struct cage_order *order)
-{
-	const char *const *envp = order->envp ? order->envp : default_env;
-	const char *cwd = order->cwd ? order->cwd : rig->workspace;
-	struct fields_writer writer;
-	struct fields_reader reader;
-	struct field field;
-	const void *answer;
-	size_t length;
-	int fd;
-
-	answer = assess(rig, order, cwd, &length);
-	if (!answer)
-		return -1;
-	fields_begin(&writer, PLAN_MAGIC);
-	fields_put(&writer, PLAN_POLICY_SHA256, rig->boot.policy_sha256, 32);
-	fields_put_text(&writer, PLAN_PROFILE, "default");
-	fields_put_text(&writer, PLAN_ROOT, rig->workspace);
-	put_directory(&writer, cwd);
-	for (size_t i = 0; order->argv[i]; i++)
-		fields_put_text(&writer, PLAN_ARG, order->argv[i]);
-	for (size_t i = 0; envp[i]; i++)
-		fields_put_text(&writer, PLAN_ENV, envp[i]);
-	fields_open(&reader, ASSESS_ANSWER_MAGIC, answer, length);
-	while (fields_next(&reader, &field))
-		if (field.tag < ASSESS_RULE_RESOLVED)
-			fields_put(&writer, field.tag, field.bytes, field.length);
-	put_limits(&writer, order);
-	fd = fields_seal(&writer, "plan");
-	fields_free(&writer);
-	sealed_unmap(answer, length);
-	return fd;
 }
 
 void
@@ -346,35 +247,35 @@ cage_rig_wait_started(struct cage_rig *rig, const struct run_name *name)
 
 	memset(&run, 0, sizeof(run));
 	while (!run.started)
-		if (!hear(rig, &message, clock_monotonic_us() + PATIENCE_MS * 1000ull) ||
+		if (!cage_rig_hear(rig, &message,
+		    clock_monotonic_us() + CAGE_WORLD_PATIENCE_MS * 1000ull) ||
 		    note(&message, name, &run))
-			give_up(rig, "the run does not start");
+			cage_world_give_up(rig, "the run does not start");
 }
 
 void
 cage_rig_wait(struct cage_rig *rig, const struct run_name *name, uint32_t cancel_after_ms,
     struct cage_run *run)
 {
-	uint64_t end_us = clock_monotonic_us() + PATIENCE_MS * 1000ull;
+	uint64_t end_us = clock_monotonic_us() + CAGE_WORLD_PATIENCE_MS * 1000ull;
 	uint64_t cancel_us = cancel_after_ms ? clock_monotonic_us() + cancel_after_ms * 1000ull : 0;
-	struct message message, cancel = { .type = MSG_RUN_CANCEL },
-	    collected = { .type = MSG_RUN_COLLECTED };
+	struct message message, cancel = { .type = MSG_RUN_CANCEL };
 
 	memset(run, 0, sizeof(*run));
-	cancel.body.run_cancel.run = collected.body.run_collected.run = *name;
+	cancel.body.run_cancel.run = *name;
 	for (;;) {
-		if (hear(rig, &message, cancel_us ? cancel_us : end_us)) {
+		if (cage_rig_hear(rig, &message, cancel_us ? cancel_us : end_us)) {
 			if (note(&message, name, run))
 				break;
 		} else if (cancel_us) {
 			channel_must_send(&rig->broker, &cancel);
 			cancel_us = 0;
 		} else
-			give_up(rig, "the run does not end");
+			cage_world_give_up(rig, "the run does not end");
 	}
 	read_output(rig, name, "out", run->out, sizeof(run->out));
 	read_output(rig, name, "err", run->err, sizeof(run->err));
-	channel_must_send(&rig->broker, &collected);
+	collect(rig, name);
 }
 
 bool

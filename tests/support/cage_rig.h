@@ -29,6 +29,7 @@ struct cage_rig {
 	struct msg_executor_ready ready;
 	unsigned facts[8];          /* how many of each enum fact were appended */
 	uint64_t question;
+	struct run_name collected;  /* the last one: an executor that was killed may tell it again */
 };
 
 /* What became of one run. */

@@ -9,6 +9,17 @@
 
 _Noreturn void cage_world_fail(const char *what);
 
+/* The same, with what the executor said last. */
+_Noreturn void cage_world_give_up(const struct cage_rig *rig, const char *what);
+
+#define CAGE_WORLD_PATIENCE_MS 30000
+
+/*
+ * The next message to the broker; what comes for the auditor is answered on the way.  False at
+ * the deadline.
+ */
+bool cage_rig_hear(struct cage_rig *rig, struct message *message, uint64_t deadline_us);
+
 void cage_world_make(struct cage_rig *rig);
 
 /* Start the executor with the channels' other ends; closes them here. */

@@ -3,7 +3,10 @@
 #   hostile_make                    workspace_make, and WS/proj/probe with a policy that lets it run
 #   hostile_run [OPTION...] -- ARG...   propose, approve and run `./probe ARG...`; the job is in $JOB,
 #                                       whatever became of it; fails only when it could not be run at all
+#   hostile_attempts                all of them as one job, after hostile_host; fails, and shows which, when one was
+#                                   not refused as it should be
 #   hostile_host                    listeners on this host; their options for `probe run` in $LISTENERS
+#   hostile_listen                  only a listener on the host's loopback; its port in $TCP
 #   hostile_host_end
 #   processes_with MARK             pids of processes that have MARK among their arguments
 
@@ -37,6 +40,18 @@ hostile_run() {
 	agent_safe run "$id" --execute >"$JOB" || [ $? = 1 ]
 }
 
+hostile_attempts() {
+	local attempts=$BATS_TEST_TMPDIR/attempts status
+	status=$(agent_safe status)
+	hostile_run --timeout 100 -- run "${LISTENERS[@]}" --path "$(jq -er .state_dir <<<"$status")" \
+	    --path "$(jq -er .audit_dir <<<"$status")/log" --path "$(jq -er .runs_dir <<<"$status")" \
+	    --path "$(jq -er .propose_socket <<<"$status")" --path "$(jq -er .control_socket <<<"$status")" \
+	    --path "$WS/agent-safe-policy.json" --path /var/lib/agent-safe --path /run/agent-safe
+	jq -r .result.stdout "$JOB" >"$attempts"
+	refute grep UNEXPECTED "$attempts"
+	[ "$(wc -l <"$attempts")" -gt 100 ]
+}
+
 hostile_host() {
 	"$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
 	HOST_PID=$!
@@ -45,6 +60,20 @@ hostile_host() {
 		sleep 0.1
 	done
 	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
+}
+
+hostile_listen() {
+	/usr/bin/python3 -c '
+import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(600)' >"$BATS_TEST_TMPDIR/port" 3>&- 4>&- &
+	HOST_PID=$!
+	for _ in $(seq 50); do
+		[ ! -s "$BATS_TEST_TMPDIR/port" ] || break
+		sleep 0.1
+	done
+	TCP=$(cat "$BATS_TEST_TMPDIR/port")
 }
 
 hostile_host_end() {

@@ -62,6 +62,38 @@ all_in() {
 	all_in "$MAN/agent-safe-mcp.1" <"$BATS_TEST_TMPDIR/words"
 }
 
+@test "agent-safe-audit(7) has every event type that is written, and every member of one" {
+	local page=$BATS_TEST_TMPDIR/page
+	sed -E 's/([a-z0-9_])\*/\1/g' "$MAN/agent-safe-audit.7" >"$page"
+	cat "$ROOT"/broker/*.c "$ROOT"/auditor/*.c | grep -oE '"(job|policy|exec|log)\.[a-z_]+"' | tr -d '"' | sort -u |
+	    grep -vxE '(job|policy)\.h|job\.work|log\.h' >"$BATS_TEST_TMPDIR/types"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/types")" -gt 28 ]
+	all_in "$page" <"$BATS_TEST_TMPDIR/types"
+	{
+		grep -oE '(json_add_[a-z]+|add_text|add_digest|add_stream)\([a-z_]+, "[a-z_0-9]+"' "$ROOT/broker/record.c" | cut -d'"' -f2
+		grep -oE '\\"[a-z_0-9]+\\":' "$ROOT/auditor/compose.c" "$ROOT/auditor/on_broker.c" "$ROOT/auditor/on_executor.c" \
+		    "$ROOT/auditor/chain.c" "$ROOT/auditor/recover.c" "$ROOT/auditor/pen.c" | grep -oE '[a-z_0-9]+\\":$' | tr -d '\\":'
+		sed -n 's/.*put_member(text, "\([a-z_]*\)".*/\1/p' "$ROOT/auditor/compose.c"
+	} | sort -u >"$BATS_TEST_TMPDIR/members"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/members")" -gt 60 ]
+	all_in "$page" <"$BATS_TEST_TMPDIR/members"
+}
+
+@test "agent-safe-audit(7), RECOVERY, has every reason for which the auditor refuses to start" {
+	local page=$BATS_TEST_TMPDIR/page
+	sed -n '/^\.Sh RECOVERY/,/^\.Sh EXAMPLES/p' "$MAN/agent-safe-audit.7" | tr '\n' ' ' >"$page"
+	# Texts that point to the page, and what the key's own rules say.
+	{
+		grep -hoE '"[^"%]+(%[^"]*)?" ADVICE' "$ROOT/auditor/recover.c" | cut -d'"' -f2
+		sed -n '/^sign_choose/,/^}/p; /^sign_resume/,/^}/p' "$ROOT/auditor/sign.c" | sed -n 's/.*return "\(.*\)";/\1/p'
+	} | sed 's/%.*//; s/: *$//' | grep -vE '^ *(segment|seals\) and|key.state cannot be read)' >"$BATS_TEST_TMPDIR/reasons"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/reasons")" -gt 5 ]
+	while read -r reason; do
+		grep -qF -- "$reason" "$page" || { echo "not in RECOVERY: $reason"; false; }
+	done <"$BATS_TEST_TMPDIR/reasons"
+	grep -q 'log and database disagree' "$page"
+}
+
 @test "every page is mdoc that mandoc has nothing to say about" {
 	command -v mandoc >/dev/null || skip "mandoc is not installed"
 	# Pages of this very package and of others are not installed here.

@@ -27,6 +27,19 @@ refusal(const char *text, size_t length, size_t *line, size_t *column)
 	return error.text;
 }
 
+/* Another fault than broken grammar: callers that answer by a protocol tell the two apart. */
+static void
+a_repeated_key_is_told_from_broken_json(void **state)
+{
+	struct json_error error = { .repeated_key = true };
+
+	(void)state;
+	assert_false(json_check("{\"a\":1", 6, &error));
+	assert_false(error.repeated_key);
+	assert_false(json_check("{\"a\":1,\"a\":1}", 13, &error));
+	assert_true(error.repeated_key);
+}
+
 static void
 what_cjson_lets_through_is_refused(void **state)
 {
@@ -311,6 +324,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_repeated_key_is_told_from_broken_json),
 		cmocka_unit_test(what_cjson_lets_through_is_refused),
 		cmocka_unit_test(raw_nul_is_refused),
 		cmocka_unit_test(depth_members_and_size_are_bounded),

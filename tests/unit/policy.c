@@ -1,5 +1,5 @@
 /* Loading, deciding and linting of broker/policy*.c.
- * links: broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c shared/digest.c
+ * links: broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c
  * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -707,7 +707,7 @@ version_2_malformed_values_are_refused(void **state)
 		"\"path\":\"/bin\"", "\"path\":[]", "\"path\":[\"bin\"]", "\"path\":[\"/a:/b\"]", "\"path\":[\"/a/../b\"]",
 		"\"environment\":[]", "\"environment\":{\"A\":1}", "\"environment\":{\"A=\":\"\"}",
 		"\"environment\":{\"PATH\":\"/x\"}", "\"environment\":{\"LD_PRELOAD\":\"/x\"}",
-		"\"environment\":{\"GLIBC_TUNABLES\":\"x\"}", "\"limits\":[]", "\"limits\":{\"nproc\":1}",
+		"\"environment\":{\"GLIBC_TUNABLES\":\"x\"}", "\"environment\":{\"DB_PASSWORD\":\"hunter2\"}", "\"limits\":[]", "\"limits\":{\"nproc\":1}",
 		"\"limits\":{\"timeout_seconds\":0}", "\"limits\":{\"open_files\":0}", "\"limits\":{\"memory_bytes\":1}",
 		"\"queue\":{\"slots\":0}", "\"queue\":{\"slots\":65}", "\"queue\":{\"concurrency\":1}",
 		"\"approvals\":{\"expires_seconds\":0}", "\"approvals\":[]", "\"secrets\":[]", "\"allowed_commands\":[]",

@@ -24,7 +24,8 @@ large_job(size_t argv_bytes)
 {
 	struct job job = { .seq = 1, .id = bytes_copy("0123456789abcdef", 16), .argv = bytes_copy(NULL, argv_bytes),
 		.cwd = (char *)bytes_copy(NULL, LIMIT_PATH - 1).at, .key = (char *)bytes_copy(NULL, LIMIT_KEY_BYTES).at,
-		.label = (char *)bytes_copy(NULL, LIMIT_LABEL_BYTES).at, .source = bytes_text("cli"),
+		.label = (char *)bytes_copy(NULL, LIMIT_LABEL_BYTES).at,
+		.meta = (char *)bytes_copy(NULL, LIMIT_META_BYTES).at, .source = bytes_text("cli"),
 		.timeout_seconds = 86400, .max_attempts = 20, .submitter_uid = UINT32_MAX - 1,
 		.submitter_gid = UINT32_MAX - 1, .submitter_pid = INT32_MAX, .status = JOB_FAILED,
 		.approval = APPROVAL_APPROVED, .approval_expires_us = (int64_t)MOST,
@@ -39,6 +40,7 @@ large_job(size_t argv_bytes)
 	memset(job.cwd, 1, LIMIT_PATH - 1);
 	memset(job.key, '"', LIMIT_KEY_BYTES);
 	memset(job.label, 0x7f, LIMIT_LABEL_BYTES);
+	memset(job.meta, 1, LIMIT_META_BYTES);
 	return job;
 }
 
