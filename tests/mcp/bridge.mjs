@@ -89,7 +89,7 @@ function post(request, response, body) {
   if (fault)
     return refuse(response, 400, -32020, fault);
   let session = request.headers['mcp-session-id'];
-  if (message.method === 'initialize')
+  if (message.method === 'initialize' && !message.params?._meta?.[META])
     sessions.set(session = randomUUID(), start());
   const child = sessions.get(session);
   if (message.id === undefined) {
