@@ -257,6 +257,8 @@ auditor_on_log_seal(struct auditor *auditor, const struct message *message)
 
 	if (!auditor->broker.greeted)
 		fatal("breach by broker: LOG_SEAL before BROKER_HELLO");
+	if (order->want & SEAL_WANT_ROTATE)
+		answer.body.log_sealed.rotated = pen_rotate(&auditor->pen);
 	if (order->want & SEAL_WANT_CHALLENGE)
 		note_challenge(auditor, order->nonce);
 	if (auditor->pen.chain.unsealed > 0 || clock_monotonic_us() > auditor->pen.sealed_us + FRESH_SEAL_US)

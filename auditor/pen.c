@@ -13,6 +13,7 @@
 #include "pen.h"
 
 #define HEARTBEAT_US (CHAIN_HEARTBEAT_SECONDS * UINT64_C(1000000))
+#define DAY_US UINT64_C(86400000000)
 #define NOTE_BYTES 1024
 
 /* A line of these types is sealed in its commit: nobody is answered before the seal is durable. */
@@ -198,6 +199,26 @@ tell_space(struct pen *pen, bool low)
 	    journal_room(&pen->journal));
 }
 
+bool
+pen_rotate(struct pen *pen)
+{
+	struct chain_joint joint = { .first_seq = pen->journal.first_seq };
+
+	if (pen->length > 0)
+		pen_commit(pen);
+	if (pen->low || !has_space_for_segment(pen))
+		return false;
+	pen_begin_segment(pen, &joint);
+	pen_commit(pen);
+	return true;
+}
+
+bool
+pen_is_of_today(const struct chain *chain)
+{
+	return clock_realtime_us() / DAY_US <= record_time_us(chain->sealed) / DAY_US;
+}
+
 void
 pen_tend(struct pen *pen)
 {
@@ -205,13 +226,10 @@ pen_tend(struct pen *pen)
 
 	if (low != pen->low)
 		tell_space(pen, low);
-	if (!low && pen->length == 0 && pen->journal.size >= JOURNAL_SEGMENT_BYTES && has_space_for_segment(pen)) {
-		struct chain_joint joint = { .first_seq = pen->journal.first_seq };
-
-		pen_begin_segment(pen, &joint);
-	}
 	if (pen->length > 0)
 		pen_commit(pen);
+	if (pen->journal.size >= JOURNAL_SEGMENT_BYTES || !pen_is_of_today(&pen->chain))
+		pen_rotate(pen);
 }
 
 void

@@ -60,8 +60,17 @@ uint64_t pen_deadline(const struct pen *pen);
 /* Begin a segment behind this one; it exists after pen_commit(). */
 void pen_begin_segment(struct pen *pen, const struct chain_joint *joint);
 
-/* Between commits: rotate a large segment, look for space, put a change of it on record. */
+/*
+ * Commit, and begin the next segment.  False: there is no space for one, and nothing was done but
+ * the commit.
+ */
+bool pen_rotate(struct pen *pen);
+
+/* Between commits: rotate a segment that is large or of yesterday, look for space, put a change of it on record. */
 void pen_tend(struct pen *pen);
+
+/* Was the last seal made on this day (UTC), or on a later one by a clock that was put back? */
+bool pen_is_of_today(const struct chain *chain);
 
 void pen_close(struct pen *pen);
 

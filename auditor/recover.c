@@ -15,7 +15,7 @@
 #include "recover.h"
 #include "segments.h"
 
-/* A segment that was left in good order is written on until it has this size. */
+/* A segment that was left in good order is written on until it has this size, or the day is over. */
 #define CONTINUE_BYTES (1u << 20)
 
 #define ADVICE "; keep both folders as they are and see agent-safe-audit(7), RECOVERY"
@@ -98,7 +98,7 @@ continue_log(struct pen *pen, const struct walk *walk)
 	bool unclean = walk->torn > 0 || walk->chain.unsealed > 0;
 
 	memcpy(joint.torn_sha256, walk->torn_sha256, sizeof(joint.torn_sha256));
-	if (!unclean && walk->good_bytes < CONTINUE_BYTES) {
+	if (!unclean && walk->good_bytes < CONTINUE_BYTES && pen_is_of_today(&walk->chain)) {
 		if (journal_open(&pen->journal, pen->log_fd, walk->segment) < 0)
 			fatal("segment %" PRIu64 " cannot be opened: %s", walk->segment, strerror(errno));
 		return;

@@ -21,6 +21,7 @@ struct rules {
 	uint64_t generation;      /* counts loadings */
 	char directory[LIMIT_PATH];
 	char error[512];          /* why there is none, "" when there is one */
+	char name[LIMIT_PATH];    /* where the loaded file lay when it was loaded */
 	uint64_t seen_us;         /* mtime of the file when `changed` was last found out */
 	bool changed;             /* the file on disk is no longer what was loaded */
 };

@@ -106,6 +106,8 @@ struct msg_log_sealed {
 	uint8_t root[32];      /* signed root */
 	uint8_t genesis_key[32];
 	uint64_t segments;     /* how many LOG_SEGMENT follow */
+	uint32_t rotated;      /* 1: a new segment was begun for this order */
+	uint32_t unused;
 };
 
 /* Descriptor: read-only, of the index-th segment. */
@@ -136,6 +138,7 @@ struct msg_record_append {
 enum seal_want {
 	SEAL_WANT_SEGMENTS = 1 << 0,  /* hand over the segments' descriptors too */
 	SEAL_WANT_CHALLENGE = 1 << 1, /* record nonce as log.challenge first */
+	SEAL_WANT_ROTATE = 1 << 2,    /* begin a new segment first, if there is space for one */
 };
 struct msg_log_seal { uint64_t request; uint32_t want; uint32_t unused; uint8_t nonce[32]; };
 

@@ -178,8 +178,8 @@ class Auditor(threading.Thread):
     def on_log_seal(self, body, _):
         request, want, _, nonce = struct.unpack("<QII32s", body)
         paths = self.segments if want & 1 else []
-        self.channel.send("LOG_SEALED", struct.pack("<QQQ32s32s32sQ", request, 7, 3, nonce, b"R" * 32, b"K" * 32,
-                                                    len(paths)))
+        self.channel.send("LOG_SEALED", struct.pack("<QQQ32s32s32sQII", request, 7, 3, nonce, b"R" * 32, b"K" * 32,
+                                                    len(paths), 1 if want & 4 else 0, 0))
         for index, path in enumerate(paths):
             self.channel.send("LOG_SEGMENT", struct.pack("<QQQ", request, index, 10 * index),
                               [os.open(path, os.O_RDONLY)])
@@ -260,7 +260,8 @@ class Executor(threading.Thread):
         st = os.stat(target)
         with open(target, "rb") as file:
             sha256 = hashlib.sha256(file.read()).digest()
-        values = [named, target, 1, st.st_dev, st.st_ino, st.st_size, sha256]
+        kind = 1 if target.startswith("/usr/") else 2
+        values = [named, target, kind, st.st_dev, st.st_ino, st.st_size, sha256]
         return [(first + i, value) for i, value in enumerate(values)]
 
     def on_program_assess(self, body, descriptors):

@@ -86,7 +86,7 @@ all_in() {
 	{
 		grep -hoE '"[^"%]+(%[^"]*)?" ADVICE' "$ROOT/auditor/recover.c" | cut -d'"' -f2
 		sed -n '/^sign_choose/,/^}/p; /^sign_resume/,/^}/p' "$ROOT/auditor/sign.c" | sed -n 's/.*return "\(.*\)";/\1/p'
-	} | sed 's/%.*//; s/: *$//' | grep -vE '^(segment|seals\) and|key.state cannot be read)' >"$BATS_TEST_TMPDIR/reasons"
+	} | sed 's/%.*//; s/: *$//' | grep -vE '^ *(segment|seals\) and|key.state cannot be read)' >"$BATS_TEST_TMPDIR/reasons"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/reasons")" -gt 5 ]
 	while read -r reason; do
 		grep -qF -- "$reason" "$page" || { echo "not in RECOVERY: $reason"; false; }
