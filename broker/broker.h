@@ -32,6 +32,7 @@ struct slot {
 	int64_t job;              /* jobs.seq */
 	struct run_name run;
 	bool asked;               /* RUN_ASK is on its way: clients wait for the answer */
+	bool due;                 /* its dispatch is on record: the plan leaves when the executor is ready */
 };
 
 /* Assessments: questions to the executor, few at a time. */

@@ -247,6 +247,9 @@ inquiry_start(struct executor *executor, uint64_t number, int question_fd)
 		if (errand_start(&executor->loop, &inquiry->errand, answer, inquiry, on_answer,
 		    LIMIT_ASSESS_MS) == 0)
 			return;
+		/* Too much at once passes; what can make no process at all is no executor. */
+		if (errno != EAGAIN && errno != ENOMEM)
+			fatal("clone3: %s", strerror(errno));
 		close(fd);
 	}
 	close(question_fd);
