@@ -95,7 +95,7 @@ demo:
 	@BUILD_DIR=$(abspath $(BUILD)) packaging/demo.sh
 
 # mode, files, folder below DESTDIR: nothing when there are no files
-put = $(if $(strip $(2)),install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3))
+put = $(if $(strip $(2)),install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DESTDIR)$(3),:)
 
 install: all
 	$(call put,755,$(filter-out $(BUILD)/agent-safe,$(BINARIES)),$(LIBEXECDIR))

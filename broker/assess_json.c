@@ -54,7 +54,10 @@ add_rule(struct json *object, const struct policy *policy, const struct policy_a
 	for (size_t i = 0; i < decision->failed_count && i < POLICY_FAILED_MOST; i++) {
 		struct json *one = json_add_object(failed, NULL);
 
-		json_add_integer(one, "rule", decision->failed[i].rule);
+		if (decision->failed[i].rule >= 0)
+			json_add_integer(one, "rule", decision->failed[i].rule);
+		else
+			json_add_null(one, "rule");
 		json_add_text(one, "text", decision->failed[i].text);
 	}
 }

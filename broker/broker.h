@@ -21,6 +21,7 @@ struct rules {
 	uint64_t generation;      /* counts loadings */
 	char directory[LIMIT_PATH];
 	char error[512];          /* why there is none, "" when there is one */
+	char name[LIMIT_PATH];    /* where the loaded file lay when it was loaded */
 	uint64_t seen_us;         /* mtime of the file when `changed` was last found out */
 	bool changed;             /* the file on disk is no longer what was loaded */
 };
@@ -31,6 +32,7 @@ struct slot {
 	int64_t job;              /* jobs.seq */
 	struct run_name run;
 	bool asked;               /* RUN_ASK is on its way: clients wait for the answer */
+	bool due;                 /* its dispatch is on record: the plan leaves when the executor is ready */
 };
 
 /* Assessments: questions to the executor, few at a time. */

@@ -90,6 +90,9 @@ add_warnings(struct json *report, const struct policy *policy)
 	char *texts[WARNINGS_MOST];
 	size_t count = policy_lint(policy, texts, WARNINGS_MOST);
 
+	if (count < WARNINGS_MOST)
+		count += policy_lint_places(policy, texts + count, WARNINGS_MOST - count);
+
 	for (size_t i = 0; i < count && i < WARNINGS_MOST; i++) {
 		json_add_text(warnings, NULL, texts[i]);
 		free(texts[i]);

@@ -108,6 +108,17 @@ send_plan(struct broker *broker, const struct job *job, const struct run_name *r
 	channel_must_send(&broker->executor, &message);
 }
 
+/* After a new start the auditor may be quicker with its answer than the executor. */
+static void
+start(struct broker *broker, const struct job *job)
+{
+	struct slot *slot = &broker->slots[job->slot];
+
+	slot->due = !broker->executor_ready;
+	if (!slot->due)
+		send_plan(broker, job, &slot->run);
+}
+
 void
 dispatch_recorded(struct broker *broker, const struct letter *letter)
 {
@@ -125,8 +136,9 @@ dispatch_recorded(struct broker *broker, const struct letter *letter)
 	if (!attempts_one(broker->store, job.seq, job.runs, &attempt))
 		fatal("dispatch: job %lld runs without an attempt", (long long)job.seq);
 	if (starts && attempt.dispatch_sn == (int64_t)letter->sn)
-		send_plan(broker, &job, &broker->slots[job.slot].run);
-	else if (cancels && outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn))
+		start(broker, &job);
+	else if (cancels && broker->executor_ready &&
+	    outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn))
 		send_run(broker, MSG_RUN_CANCEL, &broker->slots[job.slot].run);
 	attempts_free(&attempt);
 	jobs_free(&job);
@@ -158,12 +170,36 @@ dispatch_load(struct broker *broker)
 	jobs_each_running(broker->store, load_running, broker);
 }
 
+/* A cancel that is on record; one that is not yet follows when it is. */
+static void
+repeat_cancel(struct broker *broker, const struct job *job, const struct run_name *run)
+{
+	if (job->cancel_us && outbox_is_settled(&broker->outbox, (uint64_t)job->effect_sn))
+		send_run(broker, MSG_RUN_CANCEL, run);
+}
+
+static void
+start_due(struct broker *broker, struct slot *slot)
+{
+	struct job job;
+
+	slot->due = false;
+	if (!jobs_by_seq(broker->store, slot->job, &job))
+		fatal("store: the job of a slot is gone");
+	send_plan(broker, &job, &slot->run);
+	repeat_cancel(broker, &job, &slot->run);
+	jobs_free(&job);
+}
+
 void
 dispatch_ask(struct broker *broker)
 {
-	for (unsigned i = 0; i < LIMIT_SLOTS; i++)
+	for (unsigned i = 0; i < LIMIT_SLOTS; i++) {
+		if (broker->slots[i].due)
+			start_due(broker, &broker->slots[i]);
 		if (broker->slots[i].asked)
 			send_run(broker, MSG_RUN_ASK, &broker->slots[i].run);
+	}
 }
 
 bool
@@ -253,8 +289,7 @@ dispatch_lives(struct broker *broker, const struct run_name *run)
 
 	if (!find_run(broker, run, &job, &attempt))
 		return;
-	if (job.cancel_us)
-		send_run(broker, MSG_RUN_CANCEL, run);
+	repeat_cancel(broker, &job, run);
 	attempts_free(&attempt);
 	jobs_free(&job);
 }

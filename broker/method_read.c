@@ -184,7 +184,9 @@ read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limi
 	*wanted = (struct jobs_page){
 		.submitter = client->control || client->uid == 0 ? -1 : (int64_t)client->uid
 	};
-	if (!params_bits(operation, "status", job_status_of, &wanted->statuses) ||
+	if (!params_bits(operation, "status",
+	        "queued, running, retry_wait, succeeded, failed, cancelled, dead_letter, lost",
+	        job_status_of, &wanted->statuses) ||
 	    !read_approval(operation, wanted) ||
 	    !params_text(operation, "source", 3, false, &wanted->source) ||
 	    !params_integer(operation, "limit", 1, 1000, 100, limit) ||

@@ -181,6 +181,7 @@ operation_await_record(struct operation *operation, uint64_t sn,
     void (*resume)(struct operation *operation))
 {
 	operation->sn = sn;
+	operation->record_by_us = clock_monotonic_us() + LIMIT_RECORD_MS * 1000ull;
 	operation_await(operation, WAIT_RECORD, resume);
 }
 
@@ -249,7 +250,8 @@ may_go_on(const struct operation *operation)
 		return operation->woken;
 	case WAIT_RECORD:
 		return outbox_is_settled(&operation->broker->outbox, operation->sn) ||
-		    !outbox_accepts(&operation->broker->outbox, &why);
+		    !outbox_accepts(&operation->broker->outbox, &why) ||
+		    clock_monotonic_us() >= operation->record_by_us;
 	case WAIT_JOB:
 		return operation->woken || late;
 	case WAIT_SLOT:
@@ -271,6 +273,10 @@ go_on(struct operation *operation)
 	if (unrecorded && !outbox_accepts(&operation->broker->outbox, &why))
 		operation_refuse(operation, "audit_integrity_error",
 		    "%s: this step takes effect only when it is on record", why);
+	else if (unrecorded)
+		operation_refuse(operation, "busy",
+		    "the log has not taken the record of this step for %d seconds; the step takes "
+		    "effect when it does: look at the job again", LIMIT_RECORD_MS / 1000);
 	else
 		operation->resume(operation);
 }
@@ -313,9 +319,12 @@ operation_deadline(const struct broker *broker)
 {
 	uint64_t first = 0;
 
-	for (const struct operation *at = broker->operations; at; at = at->next)
-		if ((at->wait == WAIT_JOB || at->wait == WAIT_TIME) && at->deadline_us &&
-		    (!first || at->deadline_us < first))
-			first = at->deadline_us;
+	for (const struct operation *at = broker->operations; at; at = at->next) {
+		uint64_t due = at->wait == WAIT_RECORD ? at->record_by_us :
+		    at->wait == WAIT_JOB || at->wait == WAIT_TIME ? at->deadline_us : 0;
+
+		if (due && (!first || due < first))
+			first = due;
+	}
 	return first;
 }

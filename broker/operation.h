@@ -40,6 +40,7 @@ struct operation {
 	bool woken;
 	bool ended;                /* answered or abandoned: freed at the end of operation_run() */
 	uint64_t sn;               /* record that is waited for */
+	uint64_t record_by_us;     /* monotonic: when waiting for it ends */
 	uint64_t question;         /* of the assessment or the sealed head; 0: none */
 	uint64_t deadline_us;      /* monotonic, 0: none; only WAIT_JOB and WAIT_TIME look at it */
 

@@ -94,8 +94,8 @@ params_boolean(struct operation *operation, const char *name, bool otherwise, bo
 }
 
 bool
-params_bits(struct operation *operation, const char *name, int64_t (*number_of)(const char *),
-    uint32_t *bits)
+params_bits(struct operation *operation, const char *name, const char *known,
+    int64_t (*number_of)(const char *), uint32_t *bits)
 {
 	const struct json *value = json_get(operation->request.params, name);
 
@@ -114,6 +114,6 @@ params_bits(struct operation *operation, const char *name, int64_t (*number_of)(
 	}
 	if (*bits)
 		return true;
-	operation_refuse(operation, "invalid_input", "%s must be an array of known names", name);
+	operation_refuse(operation, "invalid_input", "%s must be an array of these: %s", name, known);
 	return false;
 }

@@ -26,8 +26,8 @@ bool params_integer(struct operation *operation, const char *name, int64_t least
     int64_t otherwise, int64_t *number);
 bool params_boolean(struct operation *operation, const char *name, bool otherwise, bool *truth);
 
-/* An array of texts, as bits 1 << number_of(text); 0 when it is not there. */
-bool params_bits(struct operation *operation, const char *name, int64_t (*number_of)(const char *),
-    uint32_t *bits);
+/* An array of texts, as bits 1 << number_of(text); 0 when it is not there.  known: for the error. */
+bool params_bits(struct operation *operation, const char *name, const char *known,
+    int64_t (*number_of)(const char *), uint32_t *bits);
 
 #endif

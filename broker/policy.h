@@ -134,7 +134,7 @@ struct policy_answer {
 	char reason[512];             /* one sentence for a person */
 	char profile[LIMIT_PROFILE];  /* when allowed */
 	struct policy_limits limits;  /* when allowed */
-	size_t failed_count;          /* why rules that could have matched did not */
+	size_t failed_count;          /* every condition that failed; rule -1: one that no rule can lift */
 	struct { int rule; char text[200]; } failed[POLICY_FAILED_MOST];
 };
 
@@ -147,6 +147,9 @@ struct json *policy_rule_json(const struct policy *policy, int rule);
 
 /* Lints: one text each, for check-policy.  Returns how many there are; fills up to capacity (malloc()ed texts). */
 size_t policy_lint(const struct policy *policy, char **texts, size_t capacity);
+
+/* The same for what the policy names and this machine does not have: the only function here that looks at the disk. */
+size_t policy_lint_places(const struct policy *policy, char **texts, size_t capacity);
 
 /* What may be proposed, for policy.summary and the MCP tool. */
 struct json *policy_summary(const struct policy *policy);

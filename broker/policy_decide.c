@@ -6,16 +6,35 @@
 #include "policy_parts.h"
 #include "text.h"
 
-/* Decide and say why; more than fits is cut. */
+/* Decide and say why, unless something before has decided; more than fits is cut. */
 static void __attribute__((format(printf, 3, 4)))
 say(struct policy_answer *answer, enum verdict verdict, const char *format, ...)
 {
 	va_list arguments;
 
+	if (answer->verdict != VERDICT_ALLOWED)
+		return;
 	answer->verdict = verdict;
 	va_start(arguments, format);
 	vsnprintf(answer->reason, sizeof(answer->reason), format, arguments);
 	va_end(arguments);
+}
+
+/* What stands against it whatever the rules say: listed, also when it is not what decided. */
+static void __attribute__((format(printf, 3, 4)))
+object_to(struct policy_answer *answer, enum verdict verdict, const char *format, ...)
+{
+	char text[sizeof(answer->failed[0].text)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	say(answer, verdict, "%s", text);
+	if (answer->failed_count < POLICY_FAILED_MOST) {
+		answer->failed[answer->failed_count].rule = -1;
+		text_copy(answer->failed[answer->failed_count++].text, sizeof(text), text);
+	}
 }
 
 /* Could this rule's program be one of that name at all? */
@@ -139,19 +158,20 @@ static void
 decide_rule(
     const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
 {
+	size_t first = answer->failed_count; /* of what the rules say */
 	int denial = find_rule(policy, EFFECT_DENY, request, answer);
 
 	answer->rule = denial >= 0 ? denial : find_rule(policy, EFFECT_ALLOW, request, answer);
 	if (denial >= 0 && policy->rules[denial].reason)
-		say(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial,
+		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial,
 		    policy->rules[denial].reason);
 	else if (denial >= 0)
-		say(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
-	else if (answer->rule < 0 && answer->failed_count > 0)
+		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
+	else if (answer->rule < 0 && answer->failed_count > first)
 		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s",
-		    answer->failed[0].rule, answer->failed[0].text);
+		    answer->failed[first].rule, answer->failed[first].text);
 	else if (answer->rule < 0)
-		say(answer, VERDICT_NO_RULE, "no rule names this program");
+		object_to(answer, VERDICT_NO_RULE, "no rule names this program");
 }
 
 static void
@@ -163,12 +183,12 @@ decide_rest(
 
 	answer->root = find_root(policy, request->cwd);
 	if (argument > 0)
-		say(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument,
+		object_to(answer, VERDICT_ARGUMENT, "argument %zu holds denied_arguments[%zu]", argument,
 		    denied);
-	else if (answer->root < 0)
-		say(answer, VERDICT_WORKDIR, "the working directory lies in no allowed root");
-	else if (variable < request->environment_count)
-		say(answer, VERDICT_ENVIRONMENT,
+	if (answer->root < 0)
+		object_to(answer, VERDICT_WORKDIR, "the working directory lies in no allowed root");
+	if (variable < request->environment_count)
+		object_to(answer, VERDICT_ENVIRONMENT,
 		    "variable %zu of the environment is not on the allow-list", variable + 1);
 }
 
@@ -182,17 +202,15 @@ policy_decide(
 		return;
 	}
 	if (!request->program_known || request->argc == 0) {
-		say(answer, VERDICT_NO_PROGRAM, "the program is not available");
+		say(answer, VERDICT_NO_PROGRAM, "the program is not available: it is not there, no regular file that can be executed, or "
+		    "not readable for who proposed it");
 		return;
 	}
-	if (request->timeout_seconds > policy->timeout_seconds) {
-		say(answer, VERDICT_TIMEOUT, "the timeout is longer than the policy's %llu seconds",
+	if (request->timeout_seconds > policy->timeout_seconds)
+		object_to(answer, VERDICT_TIMEOUT, "the timeout is longer than the policy's %llu seconds",
 		    (unsigned long long)policy->timeout_seconds);
-		return;
-	}
 	decide_rule(policy, request, answer);
-	if (answer->verdict == VERDICT_ALLOWED)
-		decide_rest(policy, request, answer);
+	decide_rest(policy, request, answer);
 	if (answer->verdict != VERDICT_ALLOWED)
 		return;
 	say(answer, VERDICT_ALLOWED, "rule %d allows it", answer->rule);

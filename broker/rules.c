@@ -83,6 +83,18 @@ resolve_roots(const struct broker *broker, struct policy *policy)
 		policy_resolve_root(policy, i, broker->boot.roots[i].path);
 }
 
+/* Where the loaded file lies now, as the kernel has it; empty when that cannot be told. */
+static void
+read_name(char name[LIMIT_PATH])
+{
+	char link[64];
+	ssize_t length;
+
+	text_format(link, sizeof(link), "/proc/self/fd/%d", BROKER_POLICY_FD);
+	length = readlink(link, name, LIMIT_PATH - 1);
+	name[length > 0 ? length : 0] = '\0';
+}
+
 void
 rules_load(struct broker *broker)
 {
@@ -95,6 +107,7 @@ rules_load(struct broker *broker)
 	if (slash)
 		slash[slash == rules->directory] = '\0';
 	rules->generation = 1;
+	read_name(rules->name);
 	rules->policy = load_from(broker, BROKER_POLICY_FD, rules->error);
 	/* The roots and slots of the executor come from what launch read. */
 	if (rules->policy &&
@@ -169,6 +182,7 @@ rules_reload(struct broker *broker, int fd, char error[512], struct policy **loa
 	rules->generation++;
 	rules->error[0] = '\0';
 	rules->seen_us = 0;
+	read_name(rules->name);
 	return RULES_LOADED;
 }
 
@@ -191,6 +205,7 @@ bool
 rules_changed(struct broker *broker, int fd)
 {
 	struct rules *rules = &broker->rules;
+	char name[LIMIT_PATH];
 	struct stat st;
 	uint64_t changed_us;
 
@@ -201,6 +216,9 @@ rules_changed(struct broker *broker, int fd)
 		return false;
 	if (st.st_nlink == 0)
 		return true;
+	read_name(name);
+	if (strcmp(name, rules->name) != 0)
+		return true; /* it was moved away */
 	changed_us = (uint64_t)st.st_ctim.tv_sec * 1000000 + (uint64_t)st.st_ctim.tv_nsec / 1000;
 	if (changed_us != rules->seen_us) {
 		rules->seen_us = changed_us;

@@ -57,6 +57,8 @@ scan_separator(struct scan *scan, char closing)
 	return 1;
 }
 
+_Static_assert(LIMIT_JSON_MEMBERS == 4096, "the texts below say so");
+
 static bool
 scan_array(struct scan *scan)
 {
@@ -71,7 +73,7 @@ scan_array(struct scan *scan)
 	}
 	while (more == 1) {
 		if (++count > LIMIT_JSON_MEMBERS)
-			return fail(scan, "an array with too many elements");
+			return fail(scan, "an array with too many elements: 4096 is the most");
 		if (!scan_value(scan))
 			return false;
 		more = scan_separator(scan, ']');
@@ -162,7 +164,7 @@ scan_object(struct scan *scan)
 	}
 	while (more == 1) {
 		if (scan->key_count - first == LIMIT_JSON_MEMBERS)
-			return fail(scan, "an object with too many members");
+			return fail(scan, "an object with too many members: 4096 is the most");
 		if (!scan_key(scan) || !scan_value(scan))
 			return false;
 		more = scan_separator(scan, '}');

@@ -42,6 +42,7 @@
 
 #define LIMIT_PROGRAM_BYTES (512u << 20) /* a program that is hashed or copied */
 #define LIMIT_ASSESS_MS 10000      /* to resolve and hash one program */
+#define LIMIT_RECORD_MS 10000      /* a client waits for its record; a sync of a busy disk takes less */
 #define LIMIT_GRACE_MS 5000        /* between TERM and KILL */
 #define LIMIT_POLICY_BYTES (1u << 20)
 #define LIMIT_IDLE_MS 600000       /* without client, running or timed job: a workspace's trio ends */

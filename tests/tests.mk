@@ -39,6 +39,35 @@ $(foreach t,$(FUZZERS),$(eval $(call c_test,fuzz,$t,tests/fuzz/replay.c)))
 
 TEST_BINARIES = $(UNITS:%=$(BUILD)/unit/%) $(CONTRACTS:%=$(BUILD)/contract/%) $(FUZZERS:%=$(BUILD)/fuzz/%)
 
+# Rooms with a probe for their main(): what somebody can do who has taken the process over.
+define taken
+$(BUILD)/taken/$(word 2,$($(1)_ROW)): tests/hostile/taken/$(1).c tests/hostile/taken/taken.c \
+    $$(filter-out %/$(firstword $($(1)_ROW))/main.o,$$($(1)_OBJ)) $(BUILD)/libshared.a
+	@mkdir -p $$(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote $(firstword $($(1)_ROW)) \
+	    -iquote tests/hostile/taken -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
+endef
+TAKEN = broker executor auditor keeper
+$(foreach p,$(TAKEN),$(eval $(call taken,$p)))
+$(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -iquote tests/hostile/taken -o $@ $^
+# Starts a program whose measures fail.
+$(BUILD)/measures/fail: tests/hostile/measures/fail.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -static -o $@ $^
+# The executor, with a syscall() that can fail in a job's last process before its exec.
+$(BUILD)/measures/agent-safe-executor: tests/hostile/measures/worker.c $(executor_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=syscall -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+# The executor with one capability less.
+$(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/confine.o,$(executor_OBJ)) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor -o $@ $^ \
+	    $(wordlist 3,9,$(executor_ROW))
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
+    $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less
+
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.
 check check-full:
@@ -47,7 +76,9 @@ check check-full:
 	@+$(MAKE) --no-print-directory -s -k tests || true
 	@BUILD_DIR=$(abspath $(BUILD)) FULL=$(filter check-full,$@) tests/run $(TESTS)
 
-tests: $(TEST_BINARIES)
+tests: $(TEST_BINARIES) $(TAKEN_BINARIES)
+
+taken: $(TAKEN_BINARIES)
 
 unit: $(addprefix $(BUILD)/unit/,$(UNITS))
 	@set -e; for u in $^; do echo "# $$u"; $$u; done
@@ -73,4 +104,4 @@ bench: all
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
 
-.PHONY: check check-full tests unit fuzz soak bench
+.PHONY: check check-full tests taken unit fuzz soak bench

@@ -130,6 +130,26 @@ find_policy(const struct cli *cli, char *path, size_t size)
 	}
 }
 
+/* The state below a root: a job could change what decides about it, so no trio starts like that. */
+static void
+warn_of_state(const struct cli *cli, struct json *result)
+{
+	static struct place place; /* large */
+	struct json *warnings = json_copy(json_get(result, "warnings"));
+	const struct json *roots = json_get(result, "allowed_working_roots");
+	char why[512];
+	bool found = place_find(&cli->wish, &place, why, sizeof(why)) == PLACE_FOUND;
+
+	for (size_t i = 0; found && i < json_count(roots); i++) {
+		const char *root = json_text(json_at(roots, i));
+
+		if (root && text_path_within(place.state, root))
+			json_add_text(warnings, NULL, "the state folder lies inside an allowed root: nothing will start");
+	}
+	json_remove(result, "warnings");
+	json_add(result, "warnings", warnings);
+}
+
 /* The warnings one by one, or the members as they come. */
 static void
 view_check(const char *path, const struct json *result)
@@ -170,6 +190,7 @@ policy_check(struct cli *cli)
 	}
 	if (status != 0)
 		fault_die("internal_error", "agent-safe-broker check ended with status %d", status);
+	warn_of_state(cli, result);
 	if (output_is_table())
 		view_check(path, result);
 	else

@@ -50,6 +50,20 @@ add_not_before(const struct cli *cli, struct json *params)
 		cli_add_text(cli, params, "not_before", OPTION_NOT_BEFORE);
 }
 
+/* What the broker would refuse anyway, and what no line could carry. */
+static void
+check_size(const struct cli *cli)
+{
+	size_t count = cli->options.word_count, total = 0;
+
+	if (count > LIMIT_ARG_COUNT)
+		fault_die("limit_exceeded", "command has more than %d elements", LIMIT_ARG_COUNT);
+	for (size_t i = 0; i < count; i++)
+		total += strlen(cli->options.words[i]) + 1;
+	if (total > LIMIT_ARGV_BYTES)
+		fault_die("limit_exceeded", "command is larger than %u bytes", LIMIT_ARGV_BYTES);
+}
+
 static struct json *
 submit_params(const struct cli *cli, const struct json *hello)
 {
@@ -101,6 +115,7 @@ submit_job(struct cli *cli)
 	bool created = true;
 	int cwd_fd;
 
+	check_size(cli);
 	cwd_fd = cli->host ? -1 : open_cwd(cli, NULL); /* before a trio is started for nothing */
 	session_open(&session, cli, REACH_EITHER);
 	params = submit_params(cli, session.hello);

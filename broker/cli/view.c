@@ -27,14 +27,47 @@ copy(const char *text)
 	return kept;
 }
 
+/* Texts and numbers of an array or object in one line: "a, b" or "x 1, y 2". */
+static char *
+view_members(const struct json *value)
+{
+	char *line = NULL;
+	size_t size;
+	FILE *to = open_memstream(&line, &size);
+
+	if (!to)
+		fatal("out of memory");
+	for (size_t i = 0; i < json_count(value); i++) {
+		scoped_free char *member = view_value(json_at(value, i));
+		const char *key = json_key_at(value, i);
+
+		fprintf(to, "%s%s%s%s", i > 0 ? ", " : "", key ? key : "", key ? " " : "", member);
+	}
+	if (fclose(to) != 0)
+		fatal("out of memory");
+	return line;
+}
+
+/* Does it hold other arrays or objects?  Then only its JSON shows what it is. */
+static bool
+is_nested(const struct json *value)
+{
+	for (size_t i = 0; i < json_count(value); i++)
+		if (json_is_array(json_at(value, i)) || json_is_object(json_at(value, i)))
+			return true;
+	return false;
+}
+
 char *
 view_value(const struct json *value)
 {
 	const char *text = json_text(value);
 
-	if (!value || json_is_null(value))
+	if (!value || json_is_null(value) || ((json_is_array(value) || json_is_object(value)) && !json_count(value)))
 		return copy("-");
-	return text ? copy(text) : json_print(value, NULL);
+	if (text)
+		return copy(text);
+	return json_count(value) > 0 && !is_nested(value) ? view_members(value) : json_print(value, NULL);
 }
 
 char *
@@ -204,6 +237,7 @@ view_how_to_approve(const struct json *job, const char *digest)
 	output_text(" --by NAME --digest ");
 	output_shown(digest);
 	output_text("\n");
+	view_field("which covers", "the program (and interpreter) by content; not files that arguments name");
 }
 
 static void

@@ -56,7 +56,7 @@ functions() {
 @test "every header has a guard of its own name" {
 	nothing "$(for h in $(all_files '*.h'); do
 		g=$(basename "$h" .h | tr 'a-z-' 'A-Z_')_H
-		grep -q "^#ifndef $g\$" "$h" && grep -q "^#define $g\$" "$h" || echo "$h"; done | short)"
+		grep -qE "^#ifndef $g\$|^#elif !defined\($g\)" "$h" && grep -q "^#define $g\$" "$h" || echo "$h"; done | short)"
 }
 
 @test "every main.c says what the process holds, hears, never does, and what it is worth when taken" {

@@ -26,6 +26,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct rpc_request request;
 	struct rpc_fault fault;
 	const char *text;
+	char *line;
 	int64_t us;
 	size_t length;
 
@@ -34,14 +35,16 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (rpc_parse((const char *)bytes, size, &request, &fault)) {
 		if (!request.id || !request.method)
 			abort();
-		check_line(rpc_result(request.id, json_copy(request.message), &length), length);
+		line = rpc_result(request.id, json_copy(request.message), &length);
+		check_line(line, length);
 		text = json_text(json_get(request.params, "not_before"));
 		if (text && moment_read(text, &us) && us < 0)
 			abort();
 	} else {
 		if (fault.text[0] == '\0' || !fault.code)
 			abort();
-		check_line(rpc_error(request.id, &fault, NULL, &length), length);
+		line = rpc_error(request.id, &fault, NULL, &length);
+		check_line(line, length);
 	}
 	rpc_free(&request);
 	return 0;

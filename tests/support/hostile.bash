@@ -6,6 +6,7 @@
 #   hostile_attempts                all of them as one job, after hostile_host; fails, and shows which, when one was
 #                                   not refused as it should be
 #   hostile_host                    listeners on this host; their options for `probe run` in $LISTENERS
+#   hostile_listen                  only a listener on the host's loopback; its port in $TCP
 #   hostile_host_end
 #   processes_with MARK             pids of processes that have MARK among their arguments
 
@@ -59,6 +60,20 @@ hostile_host() {
 		sleep 0.1
 	done
 	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
+}
+
+hostile_listen() {
+	/usr/bin/python3 -c '
+import socket, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(600)' >"$BATS_TEST_TMPDIR/port" 3>&- 4>&- &
+	HOST_PID=$!
+	for _ in $(seq 50); do
+		[ ! -s "$BATS_TEST_TMPDIR/port" ] || break
+		sleep 0.1
+	done
+	TCP=$(cat "$BATS_TEST_TMPDIR/port")
 }
 
 hostile_host_end() {

@@ -260,7 +260,8 @@ class Executor(threading.Thread):
         st = os.stat(target)
         with open(target, "rb") as file:
             sha256 = hashlib.sha256(file.read()).digest()
-        values = [named, target, 1, st.st_dev, st.st_ino, st.st_size, sha256]
+        kind = 1 if target.startswith("/usr/") else 2
+        values = [named, target, kind, st.st_dev, st.st_ino, st.st_size, sha256]
         return [(first + i, value) for i, value in enumerate(values)]
 
     def on_program_assess(self, body, descriptors):

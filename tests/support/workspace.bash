@@ -4,7 +4,7 @@
 #   workspace_make [UID]       WS (holds the policy), WS/proj (the allowed root), WS_STATE, WS_UID
 #   workspace_policy           another policy, from standard input
 #   workspace_start            the trio, as the operator
-#   agent_safe ARG...          the command line tool as the operator (WS_OPERATOR; the caller), JSON out
+#   agent_safe ARG...          the command line tool as the operator (WS_OPERATOR; the caller); JSON, as it is no terminal
 #   agent_safe_table ARG...    the same, as a person reads it
 #   agent_safe_as UID ARG...   the same as somebody else
 #   as_uid UID CMD...          any program as somebody else: that uid and gid, no groups, clean environment
@@ -55,7 +55,7 @@ as_uid() {
 agent_safe_as() {
 	local uid=$1
 	shift
-	as_uid "$uid" "$WS_BIN/agent-safe" --workspace "$WS" ${WS_STATE:+--state "$WS_STATE"} --json "$@" 3>&- 4>&-
+	as_uid "$uid" "$WS_BIN/agent-safe" --workspace "$WS" ${WS_STATE:+--state "$WS_STATE"} "$@" 3>&- 4>&-
 }
 
 agent_safe() { agent_safe_as "${WS_OPERATOR:-$(id -u)}" "$@"; }

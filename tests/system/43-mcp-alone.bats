@@ -276,25 +276,50 @@ JOB='{"id":"j1","status":"queued","approval_status":"pending","command":["echo"]
 	END
 }
 
-@test "what is said fits the official schemas of all three revisions" {
-	local schemas=${MCP_SCHEMAS:-$ROOT/tests/support/mcp-schema}
-	[ -d "$schemas" ] || skip "no schemas: MCP_SCHEMAS=DIR/<revision>/schema.json"
-	"${TEST_PYTHON:-/usr/bin/python3}" -c 'import jsonschema' 2>/dev/null || skip "needs python3-jsonschema"
-	fake_start <<<"{\"method\":\"job.get\",\"result\":$JOB}"
-	SCHEMAS=$schemas mcp raw <<-'END'
-	import jsonschema
+@test "what is said fits the official schemas of all three revisions, and the check can fail" {
+	fake_start <<-END
+	{"method":"job.wait","delay":6,"result":$JOB}
+	{"method":"job.get","result":$JOB}
+	END
+	SCHEMAS=$ROOT/tests/system/data/mcp-schema mcp raw <<-'END'
+	import schemacheck
+	said = []
+	read = host.read
+	def keep(*seconds):
+	    said.append(read(*seconds))
+	    return said[-1]
+	host.read = keep
 	def check(revision, name, value):
-	    document = json.load(open("%s/%s/schema.json" % (os.environ["SCHEMAS"], revision)))
-	    key = "$defs" if "$defs" in document else "definitions"
-	    jsonschema.validate(value, {"$ref": "#/%s/%s" % (key, name), key: document[key]})
+	    found = schemacheck.faults(schemacheck.load(os.environ["SCHEMAS"], revision), name, value)
+	    assert not found, (revision, found)
 	for revision in ["2025-06-18", "2025-11-25"]:
 	    check(revision, "InitializeResult", host.ask(1, "initialize", {"protocolVersion": revision})["result"])
 	    check(revision, "ListToolsResult", host.ask(2, "tools/list")["result"])
 	    check(revision, "CallToolResult", host.tool(3, "get", {"job_id": "j1"})["result"])
 	    check(revision, "CallToolResult", host.tool(4, "get", {})["result"])
-	check("2026-07-28", "DiscoverResult", host.ask(5, "server/discover", {"_meta": META})["result"])
-	check("2026-07-28", "ListToolsResult", host.ask(6, "tools/list", {"_meta": META})["result"])
-	check("2026-07-28", "CallToolResult", host.tool(7, "get", {"job_id": "j1"}, meta=META)["result"])
+	    check(revision, "EmptyResult", host.ask(5, "ping")["result"])
+	    host.ask(6, "no/such"); host.ask(7, "tools/call", {"name": "no"}); host.raw(b"{\n"); host.read()
+	    host.send({"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": {"name": "wait",
+	        "arguments": {"job_id": "j1", "timeout": 20}, "_meta": {"progressToken": "t"}}})
+	    check(revision, "ProgressNotification", host.read(8)); host.read(8)
+	    for message in said:
+	        # An id that could not be read has no form in 2025-06-18; it is left out, as from 2025-11-25 on.
+	        if revision != "2025-06-18" or "id" in message or "method" in message:
+	            check(revision, "JSONRPCMessage", message)
+	    said.clear()
+	check("2026-07-28", "DiscoverResult", host.ask(1, "server/discover", {"_meta": META})["result"])
+	check("2026-07-28", "ListToolsResult", host.ask(2, "tools/list", {"_meta": META})["result"])
+	check("2026-07-28", "CallToolResult", host.tool(3, "get", {"job_id": "j1"}, meta=META)["result"])
+	check("2026-07-28", "CallToolResult", host.tool(4, "get", {}, meta=META)["result"])
+	host.ask(5, "no/such", {"_meta": META}); host.ask(6, "tools/list", {"_meta": {list(META)[0]: "x", list(META)[1]: {}}})
+	for message in said:
+	    check("2026-07-28", "JSONRPCMessage", message)
+	document = schemacheck.load(os.environ["SCHEMAS"], "2026-07-28")
+	good = said[1]["result"]
+	for broken in [{k: v for k, v in good.items() if k != "tools"}, dict(good, ttlMs=-1), dict(good, cacheScope="x"),
+	    dict(good, tools=[{"name": "a"}]), dict(good, resultType=7)]:
+	    assert schemacheck.faults(document, "ListToolsResult", broken), broken
+	assert schemacheck.faults(document, "JSONRPCMessage", {"jsonrpc": "2.0", "id": None, "error": {"code": 1, "message": ""}})
 	END
 }
 

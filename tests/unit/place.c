@@ -394,25 +394,37 @@ connect_as_somebody_else(void *argument)
 {
 	struct place here = { .mode = MODE_WORKSPACE_USER };
 
+	const char *const *paths = argument;
+
 	become_user();
-	must(place_connect(&here, argument) == -1 && errno == EPERM);
+	must(place_connect(&here, paths[0]) == -1 && errno == EPERM);
+	must(place_connect(&here, paths[1]) >= 0); /* root's: who is root needs no trick */
 	here.mode = MODE_WORKSPACE_ROOT;
-	must(place_connect(&here, argument) >= 0);
+	must(place_connect(&here, paths[0]) >= 0);
 }
 
 static void
 an_impostor_on_the_socket_is_noticed(void **state)
 {
-	char path[300];
-	int listener;
+	char folder[250], stranger[300], root[300];
+	const char *paths[] = { stranger, root };
+	int listeners[2];
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	assert_true(snprintf(path, sizeof(path), "%s/impostor", base) > 0);
-	listener = place_listen(path, 0666);
-	assert_true(child_finished(child_run(connect_as_somebody_else, path)));
-	close(listener);
+	assert_true(snprintf(folder, sizeof(folder), "%s/doors", base) > 0);
+	assert_true(snprintf(stranger, sizeof(stranger), "%s/impostor", folder) > 0);
+	assert_true(snprintf(root, sizeof(root), "%s/root", folder) > 0);
+	assert_return_code(mkdir(folder, 0777), errno);
+	assert_return_code(chmod(folder, 0777), errno);
+	assert_return_code(seteuid(NOBODY - 1), errno);
+	listeners[0] = place_listen(stranger, 0666);
+	assert_return_code(seteuid(0), errno);
+	listeners[1] = place_listen(root, 0666);
+	assert_true(child_finished(child_run(connect_as_somebody_else, paths)));
+	close(listeners[0]);
+	close(listeners[1]);
 }
 
 static int

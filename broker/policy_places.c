@@ -1,0 +1,88 @@
+/* What a policy names and this machine does not have: lints that look at the disk, for check-policy alone. */
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "boot.h"
+#include "log.h"
+#include "policy_parts.h"
+#include "text.h"
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* A bare name in one of the search path's directories. */
+static bool
+is_on_path(const char *directories, const char *name)
+{
+	char path[LIMIT_PATH];
+
+	while (*directories) {
+		size_t length = strcspn(directories, ":");
+
+		if (text_format(path, sizeof(path), "%.*s/%s", (int)length, directories, name) && is_program(path))
+			return true;
+		directories += length + (directories[length] == ':');
+	}
+	return false;
+}
+
+static bool
+is_there(const struct policy *policy, const struct rule *rule)
+{
+	return rule->program[0] == '/' ? is_program(rule->program) : is_on_path(policy->search_path, rule->program);
+}
+
+/* What is wrong with a root, or NULL. */
+static const char *
+root_fault(const struct policy_root *root)
+{
+	struct stat st;
+
+	if (stat(root->path, &st) < 0)
+		return strerror(errno);
+	if (!S_ISDIR(st.st_mode))
+		return "it is no directory";
+	if (st.st_uid == 0 && !(root->flags & ROOT_ROOT_OWNED))
+		return "it belongs to root, and the policy does not say \"root_owned\": true";
+	return NULL;
+}
+
+static void __attribute__((format(printf, 4, 5)))
+add(char **texts, size_t capacity, size_t *count, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (*count < capacity && vasprintf(&texts[*count], format, arguments) < 0)
+		fatal("policy: out of memory");
+	va_end(arguments);
+	++*count;
+}
+
+size_t
+policy_lint_places(const struct policy *policy, char **texts, size_t capacity)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (!is_there(policy, &policy->rules[i]))
+			add(texts, capacity, &count, "rule %zu: there is no such program on this machine", i);
+	for (size_t i = 0; i < policy->root_count; i++) {
+		const char *fault = root_fault(&policy->roots[i]);
+
+		if (fault)
+			add(texts, capacity, &count, "allowed_working_roots[%zu]: %s", i, fault);
+	}
+	return count;
+}
