@@ -182,6 +182,12 @@ jobs_count(struct store *store)
 }
 
 int64_t
+jobs_oldest_approval_us(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_JOB_OLDEST_APPROVAL));
+}
+
+int64_t
 jobs_unfinished_of(struct store *store, int64_t uid)
 {
 	struct query *query = store_query(store, STATEMENT_JOB_PENDING_OF);

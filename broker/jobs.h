@@ -57,6 +57,9 @@ struct jobs_counts {
 };
 struct jobs_counts jobs_count(struct store *store);
 int64_t jobs_unfinished_of(struct store *store, int64_t uid);
+/* When the oldest approval was given that a run may still refer to; 0: there is none. */
+int64_t jobs_oldest_approval_us(struct store *store);
+
 /* Approved, but not before some later time. */
 int64_t jobs_timed(struct store *store, uint64_t now_us);
 

@@ -80,6 +80,7 @@ free_operation(struct operation *operation)
 	submission_free(operation->submission);
 	json_free(operation->refusal_data);
 	free(operation->sealed);
+	free(operation->pruned);
 	for (uint64_t i = 0; i < operation->segment_count; i++)
 		close(operation->segments[i]);
 	free(operation->segments);

@@ -53,6 +53,7 @@ struct operation {
 	char refusal_text[300];
 	struct json *refusal_data;
 	struct msg_log_sealed *sealed;
+	struct msg_log_pruned *pruned;
 	bool hands_segments;
 	int *segments;             /* descriptors of the log */
 	uint64_t segment_count, segments_seen;
