@@ -24,7 +24,8 @@ struct store {
 	sqlite3 *db;
 	struct query queries[STATEMENT_COUNT];
 	int wal_pages;
-	bool ready; /* every statement is prepared: nothing more will be */
+	bool ready;    /* every statement is prepared: nothing more will be */
+	bool unsynced; /* the transaction in progress is one of store_begin_unsynced() */
 };
 
 static const char *const statements[STATEMENT_COUNT] = {
@@ -112,19 +113,18 @@ on_commit_to_wal(void *context, sqlite3 *db, const char *name, int pages)
 	return SQLITE_OK;
 }
 
-/* After all statements are prepared nothing new may be compiled. */
+/* After all statements are prepared nothing new may be compiled but store_begin_unsynced()'s. */
 static int
 authorise(void *context, int action, const char *a, const char *b, const char *c, const char *d)
 {
 	const struct store *store = context;
 
-	(void)a;
 	(void)b;
 	(void)c;
 	(void)d;
 	if (!store->ready)
 		return action == SQLITE_ATTACH || action == SQLITE_DETACH ? SQLITE_DENY : SQLITE_OK;
-	return SQLITE_DENY;
+	return action == SQLITE_PRAGMA && strcmp(a, "synchronous") == 0 ? SQLITE_OK : SQLITE_DENY;
 }
 
 static void
@@ -266,7 +266,7 @@ store_open(void)
 	register_files();
 	check(store, sqlite3_open_v2(STORE_FILE, &store->db, flags, "agent-safe"), "open");
 	harden(store);
-	execute(store, pragmas);
+	check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), "the queue's file");
 	check_tables(store);
 	sqlite3_wal_hook(store->db, on_commit_to_wal, store);
 	prepare(store);
@@ -289,16 +289,38 @@ store_begin(struct store *store)
 	store_run(store_query(store, STATEMENT_BEGIN));
 }
 
+/* SQLite takes this pragma while it compiles it: it cannot be prepared once. */
+static void
+set_synced(struct store *store, bool synced)
+{
+	store->unsynced = !synced;
+	check(store,
+	    sqlite3_exec(store->db, synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
+	        NULL, NULL, NULL),
+	    "synchronous");
+}
+
+void
+store_begin_unsynced(struct store *store)
+{
+	set_synced(store, false);
+	store_begin(store);
+}
+
 void
 store_commit(struct store *store)
 {
 	store_run(store_query(store, STATEMENT_COMMIT));
+	if (store->unsynced)
+		set_synced(store, true);
 }
 
 void
 store_rollback(struct store *store)
 {
 	store_run(store_query(store, STATEMENT_ROLLBACK));
+	if (store->unsynced)
+		set_synced(store, true);
 }
 
 void

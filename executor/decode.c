@@ -110,8 +110,8 @@ read_environment(struct plan *plan, struct reading *reading, const struct field 
 	return true;
 }
 
-static bool
-read_handle(struct plan *plan, const struct field *field)
+bool
+decode_handle(struct plan *plan, const struct field *field)
 {
 	if (field->length > sizeof(plan->cwd_handle) || (field->length > 0 && field->length <= 4))
 		return false;
@@ -139,7 +139,7 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 	case SHAPE_BYTES:
 		return field_copy(field, to, rows[field->tag].size);
 	case SHAPE_HANDLE:
-		return read_handle(plan, field);
+		return decode_handle(plan, field);
 	case SHAPE_ARG:
 		return read_argument(plan, reading, field);
 	case SHAPE_ENV:

@@ -21,6 +21,8 @@ struct program {
 	uint8_t sha256[32];
 };
 
+struct field;
+
 struct plan {
 	uint8_t policy_sha256[32];
 	char profile[LIMIT_PROFILE];
@@ -44,5 +46,8 @@ struct plan {
  */
 bool decode_plan(struct plan *plan, const void *bytes, size_t length);
 void decode_free(struct plan *plan);
+
+/* The file handle of the working directory: empty, or a type and its bytes. */
+bool decode_handle(struct plan *plan, const struct field *field);
 
 #endif

@@ -82,6 +82,8 @@ enum assess_tag {
 	ASSESS_CWD,               /* once, text */
 	ASSESS_CWD_DEV,           /* once, u64 */
 	ASSESS_CWD_INO,           /* once, u64 */
+	ASSESS_CWD_BIRTH_NS,      /* once, u64: as PLAN_CWD_BIRTH_NS */
+	ASSESS_CWD_HANDLE,        /* once, bytes: as PLAN_CWD_HANDLE */
 	ASSESS_PROGRAM,           /* once, text: argv[0] */
 	ASSESS_PATH,              /* once, text: absolute directories joined by ':' for a bare name */
 	ASSESS_RULE_PROGRAM,      /* many, text: bare or absolute */

@@ -52,7 +52,21 @@ $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -iquote tests/hostile/taken -o $@ $^
-TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain
+# Starts a program whose measures fail.
+$(BUILD)/measures/fail: tests/hostile/measures/fail.c
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -static -o $@ $^
+# The executor, with a syscall() that can fail in a job's last process before its exec.
+$(BUILD)/measures/agent-safe-executor: tests/hostile/measures/worker.c $(executor_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=syscall -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+# The executor with one capability less.
+$(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/confine.o,$(executor_OBJ)) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor -o $@ $^ \
+	    $(wordlist 3,9,$(executor_ROW))
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
+    $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less
 
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.

@@ -53,11 +53,14 @@ static const struct argument output_arguments[] = {
 
 static const struct argument no_arguments[] = { { NULL, ARGUMENT_TEXT, false, 0, 0, NULL, NULL } };
 
+/* "type":["string","null"] would be legal too, but some model providers read one type only. */
+#define EITHER(type, other) "{\"anyOf\":[{\"type\":\"" type "\"},{\"type\":\"" other "\"}]}"
+
 #define JOB_MEMBERS \
 	"\"id\":{\"type\":\"string\"},\"status\":{\"type\":\"string\"},\"approval_status\":{\"type\":\"string\"}," \
-	"\"command\":{\"type\":\"array\"},\"cwd\":{\"type\":[\"string\",\"null\"]}," \
+	"\"command\":{\"type\":\"array\"},\"cwd\":" EITHER("string", "null") "," \
 	"\"attempts\":{\"type\":\"integer\"}," \
-	"\"error_class\":{\"type\":[\"string\",\"null\"]},\"result\":{\"type\":[\"object\",\"null\"]}"
+	"\"error_class\":" EITHER("string", "null") ",\"result\":" EITHER("object", "null")
 
 static const char job_schema[] = "{\"type\":\"object\",\"properties\":{" JOB_MEMBERS "},"
     "\"required\":[\"id\",\"status\",\"approval_status\",\"command\"]}";
@@ -69,13 +72,13 @@ static const char propose_schema[] = "{\"type\":\"object\",\"properties\":{" JOB
 
 static const char list_schema[] = "{\"type\":\"object\",\"properties\":{"
     "\"jobs\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}},"
-    "\"next_cursor\":{\"type\":[\"string\",\"null\"]}},\"required\":[\"jobs\"]}";
+    "\"next_cursor\":" EITHER("string", "null") "},\"required\":[\"jobs\"]}";
 
 static const char wait_schema[] = "{\"type\":\"object\",\"properties\":{" JOB_MEMBERS ","
     "\"reached\":{\"type\":\"boolean\"}},\"required\":[\"id\",\"status\",\"approval_status\",\"reached\"]}";
 
 static const char output_schema[] = "{\"type\":\"object\",\"properties\":{"
-    "\"data\":{\"type\":[\"string\",\"object\"]},\"next_offset\":{\"type\":\"integer\"},"
+    "\"data\":" EITHER("string", "object") ",\"next_offset\":{\"type\":\"integer\"},"
     "\"end\":{\"type\":\"boolean\"}},\"required\":[\"data\",\"next_offset\",\"end\"]}";
 
 static const char assess_schema[] = "{\"type\":\"object\",\"properties\":{\"job_id\":{\"type\":\"string\"},"
