@@ -187,7 +187,10 @@ struct msg_init_ended {
 	uint64_t max_rss_kb;
 };
 
-/* Send this signal to the main process. */
+/* Once, first: the keeper is confined and watches; the job may be started. */
+struct msg_init_begin { uint64_t unused; };
+
+/* Send this signal to the main process and its group. */
 struct msg_init_signal { int32_t signal; uint32_t unused; };
 
 #endif
