@@ -82,6 +82,7 @@ void
 verify_begin(struct verify *verify, const char *origin, const uint8_t *key)
 {
 	walk_begin(&verify->walk, origin, key);
+	verify->walk.limit = verify->size;
 	verify->walk.each = follow;
 	verify->walk.context = verify;
 }
@@ -110,7 +111,7 @@ verify_segment(struct verify *verify, int fd, uint64_t first_seq)
 	char name[CHAIN_NAME];
 
 	if (walk_segment(&verify->walk, fd, first_seq) == 0)
-		return !verify->walk.fault.why;
+		return !verify->walk.fault.why && (verify->size == 0 || verify->walk.chain.next_seq < verify->size);
 	chain_segment_name(name, verify->walk.segment);
 	verify_unreadable(verify, name);
 	return false;
@@ -161,6 +162,8 @@ decide_end(struct verify *verify, uint64_t now_us)
 	else if (walk->chain.next_seal == 0)
 		decide(verify, VERDICT_TAMPERED, "tampered", walk->chain.next_seq == 0 ?
 		    "there is no log" : "the log has no seal");
+	else if (walk->chain.next_seq < verify->size)
+		decide(verify, VERDICT_CUT, "truncated", "shorter than its head was");
 	else if (unmet_note(verify))
 		decide(verify, VERDICT_CUT, "truncated", "shorter than a remembered head");
 	else if (is_note_removed(verify))

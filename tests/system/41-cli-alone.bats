@@ -67,7 +67,7 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 }
 
 @test "a command of a later version says so and is not in help" {
-	for later in watch review hold release import "agent list" "policy lint" "audit prove"; do
+	for later in watch review hold release import "agent list" "policy lint"; do
 		# shellcheck disable=SC2086
 		run "$AGENT_SAFE" $later
 		[ "$status" -eq 2 ]
