@@ -46,7 +46,8 @@ audit_files_open(struct audit_files *files, const struct cli *cli, const char *n
 	json_boolean(json_get(files->about, "pruned"), &files->pruned);
 	if (!json_integer(json_get(files->about, "count"), &told) || told != (int64_t)files->count)
 		fault_die("broker_unreachable", "the broker did not hand over the log's segments");
-	take_folder(files, &session);
+	if (files->count == 0)
+		take_folder(files, &session);
 	session_close(&session);
 }
 
