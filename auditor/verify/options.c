@@ -59,7 +59,8 @@ static const struct option table[] = {
 static const char usage[] =
     "usage: agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--max-age SECONDS]\n"
     "                               [--note FILE]... [--remember FILE] [--challenge HEX] [--size N]\n"
-    "                               [--runs DIR] [--anchors SEQ | --prove JOB | --print-note] (DIR | --fds N [--pruned])\n"
+    "                               [--runs DIR] [--anchors SEQ | --prove JOB | --print-note]\n"
+    "                               (DIR | --fds N [--pruned])\n"
     "       agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--note FILE]... --proof FILE\n"
     "  --key         the public key the log must begin with (agent-safe status prints it)\n"
     "  --trust       a file with origin and key, kept where the log's owner cannot write\n"

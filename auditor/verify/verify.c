@@ -167,7 +167,8 @@ decide_end(struct verify *verify, uint64_t now_us)
 	else if (unmet_note(verify))
 		decide(verify, VERDICT_CUT, "truncated", "shorter than a remembered head");
 	else if (is_note_removed(verify))
-		decide(verify, VERDICT_INCOMPLETE, "incomplete", "a remembered head lies in what was removed, at no seal");
+		decide(verify, VERDICT_INCOMPLETE, "incomplete",
+		    "a remembered head lies in what was removed, at no seal");
 	else if (walk->torn > 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last line is not complete");
 	else if (walk->chain.at_joint || walk->lines == 0)
@@ -175,7 +176,8 @@ decide_end(struct verify *verify, uint64_t now_us)
 	else if (walk->chain.unsealed > 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last lines are not sealed");
 	else if (verify->challenge && !verify->answered)
-		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the challenge is not in it: another log, or possibly cut");
+		decide(verify, VERDICT_INCOMPLETE, "incomplete",
+		    "the challenge is not in it: another log, or possibly cut");
 	else if (verify->told == 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "nothing is recorded but the log's own beginning");
 	else if (is_stale(verify, now_us))

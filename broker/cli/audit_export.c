@@ -256,7 +256,8 @@ to_ocsf(const struct json *record, const char *line, const char *hash, const cha
 
 	add_ocsf_class(event, kind);
 	json_add_integer(event, "time", milliseconds(member_text(record, "t")));
-	json_add_integer(event, "status_id", strcmp(outcome, "success") == 0 ? 1 : strcmp(outcome, "failure") == 0 ? 2 : 0);
+	json_add_integer(event, "status_id",
+	    strcmp(outcome, "success") == 0 ? 1 : strcmp(outcome, "failure") == 0 ? 2 : 0);
 	add_ocsf_metadata(event, record, origin);
 	add_ocsf_place(event, d, origin);
 	if (kind->activity > 0)

@@ -65,7 +65,7 @@ set_flag(int fd, bool set, bool *was)
 static void
 ask(struct removal *removal, const struct cli *cli)
 {
-	const char *before = cli_value(cli, OPTION_BEFORE);
+	const char *before = cli_value(cli, OPTION_BEFORE), *folder, *key;
 	struct json *params = json_object(), *status, *answer;
 	struct session session;
 	uint64_t seq;
@@ -80,11 +80,12 @@ ask(struct removal *removal, const struct cli *cli)
 	session_open(&session, cli, REACH_CONTROL);
 	status = session_ask(&session, "server.status", NULL);
 	answer = session_ask(&session, "audit.prune", params);
-	if (!json_text(json_get(status, "audit_dir")) || !json_text(json_get(status, "public_key")) ||
+	folder = json_text(json_get(status, "audit_dir"));
+	key = json_text(json_get(status, "public_key"));
+	if (!folder || !text_format(removal->folder, sizeof(removal->folder), "%s/log", folder) || !key ||
+	    !text_copy(removal->key, sizeof(removal->key), key) ||
 	    !json_integer(json_get(answer, "first_seq"), &removal->first_seq) ||
-	    !json_integer(json_get(answer, "segments"), &removal->segments) ||
-	    !text_format(removal->folder, sizeof(removal->folder), "%s/log", json_text(json_get(status, "audit_dir"))) ||
-	    !text_copy(removal->key, sizeof(removal->key), json_text(json_get(status, "public_key"))))
+	    !json_integer(json_get(answer, "segments"), &removal->segments))
 		fault_die("broker_unreachable", "the broker does not say what may be removed");
 	json_free(status);
 	json_free(answer);
