@@ -5,6 +5,7 @@
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
 #: make soak              MINUTES=10: rounds of killing the daemons at random, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn, medians and ratios
+#: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
 SECONDS = 60
