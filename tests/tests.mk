@@ -91,4 +91,8 @@ bench: all
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
 
-.PHONY: check check-full tests taken unit fuzz soak bench
+# Not part of check: it installs packages (into build/npm), the only thing here that needs a network.
+check-mcp: all
+	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
+
+.PHONY: check check-full tests taken unit fuzz soak bench check-mcp
