@@ -44,6 +44,8 @@ make_question(const struct broker *broker, const struct job *job, struct fields_
 	fields_put_text(question, ASSESS_CWD, job->cwd);
 	fields_put_u64(question, ASSESS_CWD_DEV, (uint64_t)job->cwd_dev);
 	fields_put_u64(question, ASSESS_CWD_INO, (uint64_t)job->cwd_ino);
+	fields_put_u64(question, ASSESS_CWD_BIRTH_NS, (uint64_t)job->cwd_birth_ns);
+	fields_put(question, ASSESS_CWD_HANDLE, job->cwd_handle.at, job->cwd_handle.length);
 	fields_put_text(question, ASSESS_PROGRAM, argv0);
 	fields_put_text(question, ASSESS_PATH, policy_search_path(policy));
 	put_rule_programs(question, policy, argv0);
@@ -208,6 +210,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 		.environment = environment,
 		.answer = raw,
 		.answer_length = raw_length,
+		.audit_loss = policy_audit_loss(policy), .retry_safe = job->retry_safe != 0,
 		.timeout_ms = (uint64_t)job->timeout_seconds * 1000,
 		.limits = &assessment->decision.limits };
 

@@ -7,6 +7,7 @@
 #include "fields.h"
 #include "log.h"
 #include "scope.h"
+#include "text.h"
 
 #include "broker.h"
 #include "dispatch.h"
@@ -37,13 +38,24 @@ occupy(struct broker *broker, const struct job *job)
 	*slot = (struct slot){ .used = true, .job = job->seq,
 	    .run = { .attempt = (uint32_t)job->runs, .slot = (uint32_t)job->slot } };
 	memcpy(slot->run.job, job->id.at, sizeof(slot->run.job));
+	slot->group = bytes_text(job->group_name);
+	slot->mutex = bytes_text(job->mutex);
+}
+
+static void
+vacate(struct slot *slot)
+{
+	free(slot->group);
+	free(slot->mutex);
+	*slot = (struct slot){ 0 };
 }
 
 static void
 add_attempt(struct broker *broker, const struct job *job, uint64_t sn)
 {
 	struct attempt attempt = { .job = job->seq, .number = job->runs, .slot = job->slot,
-	    .digest = job->approved_sha256, .dispatch_sn = (int64_t)sn, .worker = job->worker,
+	    .digest = job->approved_sha256,
+	    .boot_id = { .at = broker->boot_id, .length = sizeof(broker->boot_id) }, .dispatch_sn = (int64_t)sn, .worker = job->worker,
 	    .dispatched_us = job->updated_us, .exit_code = -1 };
 
 	attempts_add(broker->store, &attempt); /* borrows the job's texts: nothing to free */
@@ -90,6 +102,7 @@ send_run(struct broker *broker, enum message_type type, const struct run_name *r
 
 _Static_assert(sizeof(struct msg_run_cancel) == sizeof(struct run_name) &&
     sizeof(struct msg_run_ask) == sizeof(struct run_name) &&
+    sizeof(struct msg_run_prune) == sizeof(struct run_name) &&
     sizeof(struct msg_run_collected) == sizeof(struct run_name), "one run_name");
 
 /* The dispatch is on record: the plan leaves. */
@@ -108,6 +121,42 @@ send_plan(struct broker *broker, const struct job *job, const struct run_name *r
 	channel_must_send(&broker->executor, &message);
 }
 
+/* The job is forgotten; a run whose folder cannot go now stays as it is. */
+static void
+prune_runs(struct broker *broker, const struct letter *letter)
+{
+	struct json_error error;
+	struct json *d = json_parse((const char *)letter->d.at, letter->d.length, &error);
+	const struct json *runs = json_get(d, "runs");
+	const char *id = json_text(json_get(d, "job"));
+	struct run_name run = { 0 };
+	int64_t attempt, slot;
+
+	for (size_t i = 0; broker->executor_ready && id && text_read_uuid(id, run.job) &&
+	     i < json_count(runs); i++) {
+		const struct json *pair = json_at(runs, i);
+
+		if (!json_integer(json_at(pair, 0), &attempt) || !json_integer(json_at(pair, 1), &slot) ||
+		    slot >= broker->boot.slot_count)
+			continue;
+		run.attempt = (uint32_t)attempt;
+		run.slot = (uint32_t)slot;
+		send_run(broker, MSG_RUN_PRUNE, &run);
+	}
+	json_free(d);
+}
+
+/* After a new start the auditor may be quicker with its answer than the executor. */
+static void
+start(struct broker *broker, const struct job *job)
+{
+	struct slot *slot = &broker->slots[job->slot];
+
+	slot->due = !broker->executor_ready;
+	if (!slot->due)
+		send_plan(broker, job, &slot->run);
+}
+
 void
 dispatch_recorded(struct broker *broker, const struct letter *letter)
 {
@@ -116,6 +165,8 @@ dispatch_recorded(struct broker *broker, const struct letter *letter)
 	struct attempt attempt;
 	struct job job;
 
+	if (strcmp(letter->type, "job.pruned") == 0)
+		prune_runs(broker, letter);
 	if (!starts && !cancels)
 		return;
 	if (!jobs_by_seq(broker->store, letter->job, &job) || job.status != JOB_RUNNING) {
@@ -125,8 +176,9 @@ dispatch_recorded(struct broker *broker, const struct letter *letter)
 	if (!attempts_one(broker->store, job.seq, job.runs, &attempt))
 		fatal("dispatch: job %lld runs without an attempt", (long long)job.seq);
 	if (starts && attempt.dispatch_sn == (int64_t)letter->sn)
-		send_plan(broker, &job, &broker->slots[job.slot].run);
-	else if (cancels && outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn))
+		start(broker, &job);
+	else if (cancels && broker->executor_ready &&
+	    outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn))
 		send_run(broker, MSG_RUN_CANCEL, &broker->slots[job.slot].run);
 	attempts_free(&attempt);
 	jobs_free(&job);
@@ -158,12 +210,36 @@ dispatch_load(struct broker *broker)
 	jobs_each_running(broker->store, load_running, broker);
 }
 
+/* A cancel that is on record; one that is not yet follows when it is. */
+static void
+repeat_cancel(struct broker *broker, const struct job *job, const struct run_name *run)
+{
+	if (job->cancel_us && outbox_is_settled(&broker->outbox, (uint64_t)job->effect_sn))
+		send_run(broker, MSG_RUN_CANCEL, run);
+}
+
+static void
+start_due(struct broker *broker, struct slot *slot)
+{
+	struct job job;
+
+	slot->due = false;
+	if (!jobs_by_seq(broker->store, slot->job, &job))
+		fatal("store: the job of a slot is gone");
+	send_plan(broker, &job, &slot->run);
+	repeat_cancel(broker, &job, &slot->run);
+	jobs_free(&job);
+}
+
 void
 dispatch_ask(struct broker *broker)
 {
-	for (unsigned i = 0; i < LIMIT_SLOTS; i++)
+	for (unsigned i = 0; i < LIMIT_SLOTS; i++) {
+		if (broker->slots[i].due)
+			start_due(broker, &broker->slots[i]);
 		if (broker->slots[i].asked)
 			send_run(broker, MSG_RUN_ASK, &broker->slots[i].run);
+	}
 }
 
 bool
@@ -236,8 +312,9 @@ dispatch_ended(struct broker *broker, const struct run_name *run, const struct r
 
 	if (find_run(broker, run, &job, &attempt)) {
 		ending_store(broker, &job, &attempt, end);
-		broker->slots[run->slot].used = false;
+		vacate(&broker->slots[run->slot]);
 		operation_job_changed(broker, job.id.at);
+		operation_run_ended(broker);
 		attempts_free(&attempt);
 		jobs_free(&job);
 	} else
@@ -253,8 +330,7 @@ dispatch_lives(struct broker *broker, const struct run_name *run)
 
 	if (!find_run(broker, run, &job, &attempt))
 		return;
-	if (job.cancel_us)
-		send_run(broker, MSG_RUN_CANCEL, run);
+	repeat_cancel(broker, &job, run);
 	attempts_free(&attempt);
 	jobs_free(&job);
 }

@@ -163,15 +163,15 @@ decide_rule(
 
 	answer->rule = denial >= 0 ? denial : find_rule(policy, EFFECT_ALLOW, request, answer);
 	if (denial >= 0 && policy->rules[denial].reason)
-		say(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial,
+		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it: %s", denial,
 		    policy->rules[denial].reason);
 	else if (denial >= 0)
-		say(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
+		object_to(answer, VERDICT_DENIED_RULE, "rule %d denies it", denial);
 	else if (answer->rule < 0 && answer->failed_count > first)
 		say(answer, VERDICT_NO_RULE, "no rule allows it; rule %d: %s",
 		    answer->failed[first].rule, answer->failed[first].text);
 	else if (answer->rule < 0)
-		say(answer, VERDICT_NO_RULE, "no rule names this program");
+		object_to(answer, VERDICT_NO_RULE, "no rule names this program");
 }
 
 static void

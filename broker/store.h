@@ -2,7 +2,7 @@
 #define STORE_H
 
 /*
- * The database: one connection, one statement each, synced at every commit.  store.c is the only
+ * The database: one connection, one statement each, synced at every commit (but one kind).  store.c is the only
  * file that includes sqlite3.h; what the tables mean is in jobs.c, attempts.c and letters.c.
  *
  * No function here fails: a database that does not read, write or sync (or a row that breaks a
@@ -31,6 +31,13 @@ void store_close(struct store *store);
 
 /* Transactions do not nest. */
 void store_begin(struct store *store);
+
+/*
+ * A transaction whose commit does not wait for the disk: it survives this process, and the next
+ * store_commit() of an ordinary one syncs it too (the write-ahead log is written in order), but a
+ * power cut before that takes it back.  Only for what is told again then.
+ */
+void store_begin_unsynced(struct store *store);
 void store_commit(struct store *store);
 void store_rollback(struct store *store);
 

@@ -298,6 +298,30 @@ mount_files(const struct cage *cage)
 	return 0;
 }
 
+/* Is this path the root that we made? */
+static bool
+is_root(const struct stat *root, const char *path)
+{
+	struct stat seen;
+
+	return stat(path, &seen) == 0 && seen.st_dev == root->st_dev && seen.st_ino == root->st_ino;
+}
+
+/* The old root lies on the new one for a moment: as long as it does, "/.." leads to it. */
+static int
+change_root(void)
+{
+	struct stat root;
+
+	if (stat(".", &root) < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
+	    chdir("/") < 0)
+		return -1;
+	if (is_root(&root, "/") && is_root(&root, "/..") && is_root(&root, "."))
+		return 0;
+	errno = EPERM;
+	return -1;
+}
+
 int
 cage_mount(const struct cage *cage, uint32_t *stage)
 {
@@ -308,7 +332,5 @@ cage_mount(const struct cage *cage, uint32_t *stage)
 	if (masks_mount_proc() < 0)
 		return -1;
 	*stage = STAGE_MOUNT;
-	if (syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0)
-		return -1;
-	return chdir("/");
+	return change_root();
 }

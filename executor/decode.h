@@ -21,6 +21,8 @@ struct program {
 	uint8_t sha256[32];
 };
 
+struct field;
+
 struct plan {
 	uint8_t policy_sha256[32];
 	char profile[LIMIT_PROFILE];
@@ -32,6 +34,8 @@ struct plan {
 	size_t argc, envc;
 	struct program program, interpreter;
 	uint64_t timeout_ms, grace_ms, keep_bytes, output_bytes;
+	uint64_t audit_loss; /* enum audit_loss */
+	uint64_t retry_safe; /* the broker's business; covered by the digest all the same */
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
 	char *memory; /* of the vectors */
 };
@@ -42,5 +46,8 @@ struct plan {
  */
 bool decode_plan(struct plan *plan, const void *bytes, size_t length);
 void decode_free(struct plan *plan);
+
+/* The file handle of the working directory: empty, or a type and its bytes. */
+bool decode_handle(struct plan *plan, const struct field *field);
 
 #endif

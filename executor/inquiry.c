@@ -1,6 +1,5 @@
 /* Questions of the broker about programs. */
 #include <sys/mman.h>
-#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +16,14 @@
 #include "box.h"
 #include "executor.h"
 #include "inquiry.h"
+#include "workdir.h"
 
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
 /* The question, decoded in the child.  Rules are read again one by one while they are answered. */
 struct question {
-	char root[LIMIT_PATH], cwd[LIMIT_PATH], program[LIMIT_PATH], path[LIMIT_PATH];
-	uint64_t cwd_dev, cwd_ino;
+	char root[LIMIT_PATH], program[LIMIT_PATH], path[LIMIT_PATH];
+	struct plan proposed; /* its working directory alone */
 	unsigned counts[ASSESS_RULE_PROGRAM + 1];
 	const void *bytes;
 	size_t length;
@@ -40,12 +40,16 @@ read_field(struct question *question, const struct field *field)
 		return field_text(field, question->root, LIMIT_PATH) &&
 		    text_path_is_clean(question->root);
 	case ASSESS_CWD:
-		return field_text(field, question->cwd, LIMIT_PATH) &&
-		    text_path_is_clean(question->cwd);
+		return field_text(field, question->proposed.cwd, LIMIT_PATH) &&
+		    text_path_is_clean(question->proposed.cwd);
 	case ASSESS_CWD_DEV:
-		return field_u64(field, &question->cwd_dev);
+		return field_u64(field, &question->proposed.cwd_dev);
 	case ASSESS_CWD_INO:
-		return field_u64(field, &question->cwd_ino);
+		return field_u64(field, &question->proposed.cwd_ino);
+	case ASSESS_CWD_BIRTH_NS:
+		return field_u64(field, &question->proposed.cwd_birth_ns);
+	case ASSESS_CWD_HANDLE:
+		return decode_handle(&question->proposed, field);
 	case ASSESS_PROGRAM:
 		return field_text(field, question->program, LIMIT_PATH) && question->program[0];
 	case ASSESS_PATH:
@@ -69,28 +73,7 @@ read_question(struct question *question)
 	for (unsigned tag = ASSESS_ROOT; tag < ASSESS_RULE_PROGRAM; tag++)
 		if (question->counts[tag] != 1)
 			return false;
-	return fields_complete(&reader) && text_path_within(question->cwd, question->root);
-}
-
-static bool
-is_that_directory(const struct resolve_world *world, const struct question *question)
-{
-	struct resolved resolved;
-	bool same;
-
-	/* The root itself is stood upon, not arrived at. */
-	if (strcmp(question->cwd, question->root) == 0) {
-		struct stat seen;
-
-		return fstat(world->root_fd, &seen) == 0 && seen.st_dev == question->cwd_dev &&
-		    seen.st_ino == question->cwd_ino;
-	}
-	if (resolve_path(world, question->cwd, &resolved) < 0)
-		return false;
-	same = S_ISDIR(resolved.stat.st_mode) && strcmp(resolved.target, question->cwd) == 0 &&
-	    resolved.stat.st_dev == question->cwd_dev && resolved.stat.st_ino == question->cwd_ino;
-	resolve_close(&resolved);
-	return same;
+	return fields_complete(&reader) && text_path_within(question->proposed.cwd, question->root);
 }
 
 static void
@@ -179,10 +162,10 @@ answer(struct errand *errand)
 		return;
 	findings->status = ASSESS_WORKDIR;
 	world.root_fd = open_root(executor, question.root);
-	if (world.root_fd < 0 || !is_that_directory(&world, &question))
+	if (world.root_fd < 0 || workdir_check(&world, &question.proposed) < 0)
 		return;
 	findings->status = ASSESS_UNAVAILABLE;
-	if (program_find(&search, question.program, question.cwd, question.path,
+	if (program_find(&search, question.program, question.proposed.cwd, question.path,
 	    &findings->program) < 0)
 		return;
 	if (write_answer(inquiry->answer, &question, &search, &findings->program))
@@ -264,6 +247,9 @@ inquiry_start(struct executor *executor, uint64_t number, int question_fd)
 		if (errand_start(&executor->loop, &inquiry->errand, answer, inquiry, on_answer,
 		    LIMIT_ASSESS_MS) == 0)
 			return;
+		/* Too much at once passes; what can make no process at all is no executor. */
+		if (errno != EAGAIN && errno != ENOMEM)
+			fatal("clone3: %s", strerror(errno));
 		close(fd);
 	}
 	close(question_fd);

@@ -1,11 +1,13 @@
 /* /proc of a job. */
 #include <sys/mount.h>
-#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "scope.h"
+#include "text.h"
 
 #include "masks.h"
 #include "mounts.h"
@@ -27,30 +29,52 @@ static const char *const names[] = {
 	"proc/tty", "proc/vmallocinfo",
 };
 
-static int
-cover(const char *name, int file, int directory)
+/* Its type is the same on every host; a name that this kernel does not have needs no cover. */
+static bool
+is_directory(const char *name)
 {
-	struct stat seen;
+	static const char *const directories[] = { "proc/acpi", "proc/bus", "proc/driver",
+		"proc/dynamic_debug", "proc/fs", "proc/irq", "proc/pressure", "proc/scsi", "proc/sysvipc",
+		"proc/tty" };
 
-	if (lstat(name, &seen) < 0)
-		return errno == ENOENT ? 0 : -1;
-	return mounts_show(S_ISDIR(seen.st_mode) ? directory : file, "", AT_FDCWD, name, COVER);
+	for (unsigned i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
+		if (strcmp(name, directories[i]) == 0)
+			return true;
+	return false;
+}
+
+/* A bind of our empty file or directory: it keeps the attributes of the mount it is taken from. */
+static int
+cover(const char *name, const char *with)
+{
+	return mount(with, name, NULL, MS_BIND, NULL) < 0 && errno != ENOENT ? -1 : 0;
+}
+
+/* The empty thing below /proc's place, mounted on itself with COVER; O_PATH. */
+static int
+open_cover(const char *path)
+{
+	if (mounts_show(AT_FDCWD, path, AT_FDCWD, path, COVER) < 0)
+		return -1;
+	return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
 int
 masks_mount_proc(void)
 {
-	/* Opened before proc covers them. */
-	scoped_close int file = open(TEMPLATE_MASK_FILE, O_PATH | O_CLOEXEC);
-	scoped_close int directory = open(TEMPLATE_MASK_DIRECTORY,
-	    O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* Opened before proc covers them; one call for each cover is what makes a cage quick. */
+	scoped_close int file = open_cover(TEMPLATE_MASK_FILE);
+	scoped_close int directory = open_cover(TEMPLATE_MASK_DIRECTORY);
+	char file_path[32], directory_path[32];
 
 	if (file < 0 || directory < 0)
 		return -1;
+	text_format(file_path, sizeof(file_path), "proc/self/fd/%d", file);
+	text_format(directory_path, sizeof(directory_path), "proc/self/fd/%d", directory);
 	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return -1;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (cover(names[i], file, directory) < 0)
+		if (cover(names[i], is_directory(names[i]) ? directory_path : file_path) < 0)
 			return -1;
 	return mounts_show(AT_FDCWD, "proc/sys", AT_FDCWD, "proc/sys", COVER);
 }

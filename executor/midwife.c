@@ -172,6 +172,20 @@ place_descriptors(struct labour *labour, int *binary)
 		give_up(labour, STAGE_KEEPER);
 }
 
+/* Real, effective and saved, as the kernel says it; the keeper itself looks at its capabilities. */
+static int
+check_uids(uid_t wanted)
+{
+	uid_t uids[3];
+
+	if (getresuid(&uids[0], &uids[1], &uids[2]) < 0)
+		return -1;
+	if (uids[0] == wanted && uids[1] == wanted && uids[2] == wanted)
+		return 0;
+	errno = EPERM;
+	return -1;
+}
+
 /* The slot's init uid, no capability. */
 static int
 drop(const struct identity *init)
@@ -182,8 +196,9 @@ drop(const struct identity *init)
 	if (setresgid(init->gid, init->gid, init->gid) < 0 ||
 	    setresuid(init->uid, init->uid, init->uid) < 0)
 		return -1;
-	if (syscall(SYS_capset, &header, data) < 0)
+	if (syscall(SYS_capset, &header, data) < 0 || check_uids(init->uid) < 0)
 		return -1;
+	errno = EPERM;
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : -1;
 }
 

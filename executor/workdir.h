@@ -8,6 +8,7 @@
 #include "decode.h"
 #include "resolve.h"
 
+/* Of plan only what says which directory: root and cwd and its four marks. */
 int workdir_check(const struct resolve_world *world, const struct plan *plan);
 
 #endif

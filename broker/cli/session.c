@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json.h"
@@ -18,6 +19,8 @@
 #include "session.h"
 
 #define HELLO_MS 15000 /* a trio that was just started recovers its log first */
+#define TRIES 3        /* where a broker is just ending, the next try starts a new one */
+#define AGAIN_MS 100
 
 /* A host name may not be taken for an option of ssh, or for two words. */
 static bool
@@ -148,13 +151,26 @@ connect_to(struct session *session, const struct cli *cli, enum reach_socket whi
 	return true;
 }
 
+/* A broker that is just ending: its socket took the connection, nobody answered. */
+static bool
+was_ending(const struct cli *cli, const struct session *session, const struct talk_fault *fault)
+{
+	return !cli->host && session->place.mode != MODE_SYSTEM &&
+	    strcmp(fault->code, "broker_unreachable") == 0;
+}
+
 void
 session_open(struct session *session, const struct cli *cli, enum reach_socket which)
 {
 	struct talk_fault fault = { 0 };
+	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000 };
 
-	if (!connect_to(session, cli, which, true, &fault))
-		fault_end(&fault);
+	for (int left = TRIES; !connect_to(session, cli, which, true, &fault); left--) {
+		if (left == 1 || !was_ending(cli, session, &fault))
+			fault_end(&fault);
+		talk_fault_clear(&fault);
+		nanosleep(&pause, NULL);
+	}
 }
 
 bool

@@ -38,6 +38,9 @@ find_reason(char *text)
 	return line + 3;
 }
 
+/* How the broker's last words begin when it is the database that cannot be used. */
+static const char database[] = "broker: store: ";
+
 static _Noreturn void
 refuse_with_reason(const struct launch *launch, const char *code, const char *what)
 {
@@ -45,9 +48,13 @@ refuse_with_reason(const struct launch *launch, const char *code, const char *wh
 	scoped_close int fd = launch->daemon_stderr == STDERR_FILENO ? -1 :
 	    openat(launch->state_fd, "trio.log", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, launch->log_start);
+	const char *reason;
 
 	text[got > 0 ? got : 0] = '\0';
-	refuse_start(code, "%s: %s", what, find_reason(text));
+	reason = find_reason(text);
+	if (strncmp(reason, database, strlen(database)) == 0)
+		refuse_start("storage_error", "%s", reason + strlen(database));
+	refuse_start(code, "%s: %s", what, reason);
 }
 
 static void

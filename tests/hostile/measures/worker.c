@@ -1,0 +1,62 @@
+/*
+ * A syscall() for a test build of the executor: in a job's worker, after its fork from pid 1 and
+ * before its exec, the call that the file `fail` beside the program names does not happen.
+ *
+ *   CALL NTH ANSWER    by number; its NTH time in one process; the errno it fails with, 0: it
+ *                      claims success without effect
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARGUMENTS 6
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+static struct {
+	long number;
+	int nth, answer;
+} order = { .number = -1 };
+static int times;
+
+static __attribute__((constructor)) void
+read_order(void)
+{
+	char path[PATH_MAX + 16];
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+	char *slash;
+	FILE *file;
+
+	path[length > 0 ? length : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return;
+	snprintf(slash, 16, "/fail");
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fscanf(file, "%ld %d %d", &order.number, &order.nth, &order.answer) != 3)
+		order.number = -1;
+	fclose(file);
+}
+
+long
+__wrap_syscall(long number, ...)
+{
+	long argument[ARGUMENTS];
+	va_list list;
+
+	va_start(list, number);
+	for (unsigned i = 0; i < ARGUMENTS; i++)
+		argument[i] = va_arg(list, long);
+	va_end(list);
+	if (number == order.number && getpid() != 1 && getppid() == 1 && ++times == order.nth) {
+		errno = order.answer;
+		return order.answer ? -1 : 0;
+	}
+	return __real_syscall(number, argument[0], argument[1], argument[2], argument[3], argument[4], argument[5]);
+}
