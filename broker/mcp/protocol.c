@@ -144,8 +144,10 @@ on_tools_call(struct mcp *mcp, const struct request *request)
 		mcp->claims = json_get(request->params, "_meta");
 		value = tool->call(mcp, arguments, &fault);
 		mcp->claims = NULL;
-		if (value)
+		if (value && tool->output)
 			reply_tool(mcp, request->id, value, request->modern);
+		else if (value)
+			reply_text(mcp, request->id, value, request->modern);
 		else
 			reply_refusal(mcp, request->id, &fault, request->modern);
 	}

@@ -150,6 +150,18 @@ reply_tool(struct mcp *mcp, const struct json *id, struct json *value, bool mode
 	reply_result(mcp, id, result, modern);
 }
 
+void
+reply_text(struct mcp *mcp, const struct json *id, struct json *value, bool modern)
+{
+	scoped_free char *text = json_print(value, NULL);
+	struct json *result = json_object();
+
+	json_free(value);
+	add_text_block(json_add_array(result, "content"), text);
+	json_add_boolean(result, "isError", false);
+	reply_result(mcp, id, result, modern);
+}
+
 /*
  * Words first, {"error":{...}} with all the broker said second.  Not the other way round: a host (Gemini CLI
  * 0.61) takes a first block that is JSON for structured content, and then refuses it by the tool's schema.

@@ -92,10 +92,6 @@ static const char output_schema[] = "{\"type\":\"object\",\"properties\":{"
 static const char assess_schema[] = "{\"type\":\"object\",\"properties\":{\"job_id\":{\"type\":\"string\"},"
     "\"allowed\":{\"type\":\"boolean\"},\"reason\":{\"type\":\"string\"}},\"required\":[\"allowed\"]}";
 
-static const char permission_schema[] = "{\"type\":\"object\",\"properties\":{"
-    "\"behavior\":{\"type\":\"string\",\"enum\":[\"deny\"]},\"message\":{\"type\":\"string\"}},"
-    "\"required\":[\"behavior\",\"message\"]}";
-
 static const char any_schema[] = "{\"type\":\"object\"}";
 
 const struct tool tools_table[] = {
@@ -103,9 +99,10 @@ const struct tool tools_table[] = {
 	    "Propose a command. It does not run now: a person decides, and the policy limits what they can approve. "
 	    "The answer has the job's id and the policy's verdict; when it refuses, what would be allowed.",
 	    propose_arguments, propose_schema, false, false, calls_propose },
-	{ "get", "Look at a job", "One job with its status, decision and result.", id_arguments, job_schema, true, false,
-	    calls_get },
-	{ "list", "List jobs", "The jobs proposed by this account.", list_arguments, list_schema, true, false, calls_list },
+	{ "get", "Look at a job", "One job with its status, decision and result.", id_arguments, job_schema,
+	    true, false, calls_get },
+	{ "list", "List jobs", "The jobs proposed by this account.", list_arguments, list_schema, true, false,
+	    calls_list },
 	{ "wait", "Wait for a job",
 	    "Wait until a person has decided about a job, or until it has ended. `reached` is false when the time "
 	    "was over first; the job is not affected by that, nor by cancelling this call.",
@@ -123,7 +120,7 @@ const struct tool tools_table[] = {
 	{ "permission", "Permission prompts of the host",
 	    "For the host, not for the model: its permission prompts come here. A shell command becomes a proposal, "
 	    "anything else does not; the answer is always deny, with the job to wait for.",
-	    permission_arguments, permission_schema, false, true, calls_permission },
+	    permission_arguments, NULL, false, true, calls_permission }, /* Claude Code wants one text and no more */
 	{ NULL, NULL, NULL, NULL, NULL, false, false, NULL },
 };
 
@@ -181,7 +178,8 @@ tools_list(const struct mcp *mcp)
 		json_add_text(entry, "title", tool->title);
 		json_add_text(entry, "description", tool->help);
 		json_add(entry, "inputSchema", arguments_schema(tool->arguments));
-		json_add(entry, "outputSchema", parse(tool->output));
+		if (tool->output)
+			json_add(entry, "outputSchema", parse(tool->output));
 		add_annotations(entry, tool);
 	}
 	return list;

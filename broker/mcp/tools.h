@@ -14,7 +14,7 @@ struct tool {
 	const char *name; /* NULL ends the table */
 	const char *title, *help;
 	const struct argument *arguments;
-	const char *output; /* JSON Schema of the structured content */
+	const char *output; /* JSON Schema of the structured content; NULL: text only */
 	bool read_only;
 	bool asked_for; /* there only with --permission-tool */
 	/* The structured content, or NULL with *fault.  NULL: `wait`, which is answered later. */

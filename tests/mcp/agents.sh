@@ -3,11 +3,12 @@
 # The agent runs as the proposer in a network of its own that has a loopback and nothing else, with the
 # configuration that `agent-safe mcp config` prints; the operator, root, approves and runs from outside.
 
-AGENTS='claude codex gemini'
+# prompts: claude again, its own shell behind --permission-prompt-tool
+AGENTS='claude codex gemini prompts'
 
 agent_package() {
 	case $1 in
-	claude) echo @anthropic-ai/claude-code-linux-x64@2.1.197 ;;
+	claude | prompts) echo @anthropic-ai/claude-code-linux-x64@2.1.197 ;;
 	codex) echo @openai/codex@0.171.0 ;;
 	gemini) echo @google/gemini-cli@0.61.0 ;;
 	esac
@@ -20,6 +21,7 @@ agent_configure() {
 	mkdir -p "$home/.codex" "$home/.gemini" "$home/tmp"
 	case $1 in
 	claude) config claude >"$home/mcp.json" ;;
+	prompts) config claude | jq '.mcpServers["agent-safe"].args += ["--permission-tool"]' >"$home/mcp.json" ;;
 	codex) config codex >"$home/.codex/config.toml" ;;
 	gemini) config gemini | jq '. + {security: {auth: {selectedType: "gemini-api-key"}},
 	    general: {enableAutoUpdate: false}, privacy: {usageStatisticsEnabled: false}}' >"$home/.gemini/settings.json" ;;
@@ -32,11 +34,13 @@ agent_run() {
 	local home=$WS_TOP/home-$WS_UID modules=$WS_TOP/npm/node_modules task='Propose the command and say what it wrote.'
 	local common=(as_uid "$WS_UID" env TMPDIR="$home/tmp" timeout 120)
 	case $1 in
-	claude)
+	claude | prompts)
+		local tools=(--tools Read)
+		[ "$1" = claude ] || tools=(--tools Bash --permission-prompt-tool mcp__agent-safe__permission)
 		"${common[@]}" env ANTHROPIC_BASE_URL=http://127.0.0.1:18080 ANTHROPIC_API_KEY=sk-ant-none \
 		    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 CLAUDE_CODE_MAX_RETRIES=2 \
 		    "$modules/@anthropic-ai/claude-code-linux-x64/claude" -p "$task" --output-format stream-json --verbose \
-		    --setting-sources user --strict-mcp-config --mcp-config "$home/mcp.json" --tools Read \
+		    --setting-sources user --strict-mcp-config --mcp-config "$home/mcp.json" "${tools[@]}" \
 		    --allowedTools mcp__agent-safe__propose,mcp__agent-safe__wait --max-turns 10 --no-session-persistence ;;
 	codex)
 		"${common[@]}" env NONE_KEY=none \

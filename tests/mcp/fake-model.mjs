@@ -8,9 +8,12 @@ const [port, log] = process.argv.slice(2);
 const note = value => fs.appendFileSync(log, JSON.stringify(value) + '\n');
 let turn = 0;
 
-// What to do next, from the texts of the tool results so far: {tool, input} or {text}.
-function next(results) {
+// What to do next, from the texts of the tool results so far: {tool, input} or {text}.  A host that offers its own
+// shell gets a call of that first: then its permission prompt is what proposes.
+function next(results, tools) {
   const last = results.at(-1) ?? '';
+  if (results.length === 0 && tools.includes('Bash'))
+    return { tool: 'Bash', input: { command: 'echo written by an approved job >said; cat said', description: 'say it' } };
   if (results.length === 0)
     return { tool: 'propose', input: { command: ['echo', 'written by an approved job'] } };
   if (results.length === 1) {
@@ -38,7 +41,7 @@ function anthropic(request, response) {
     stop_sequence: null, usage };
   if (!request.stream)
     return json(response, { ...begin, content: [{ type: 'text', text: 'a title' }], stop_reason: 'end_turn' });
-  const step = tools.length ? next(results) : { text: '{"title":"none"}' };
+  const step = tools.length ? next(results, tools) : { text: '{"title":"none"}' };
   const event = (type, more) => response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   event('message_start', { message: { ...begin, content: [] } });
@@ -61,7 +64,7 @@ function openai(request, response) {
   const results = input.filter(item => /_call_output$/.test(item.type)).map(item => JSON.stringify(item.output));
   const tools = [...(request.tools ?? []), ...input.flatMap(item => item.type === 'additional_tools' ? item.tools : [])]
     .map(tool => tool.name ?? tool.type);
-  const step = next(results);
+  const step = next(results, tools);
   const namespace = tools.find(name => /^mcp__agent.safe$/.test(name));
   const item = step.tool
     ? { type: 'function_call', id: `fc_${turn}`, call_id: `call_${turn}`, arguments: JSON.stringify(step.input),
@@ -90,7 +93,7 @@ function gemini(request, response, url) {
     return json(response, { totalTokens: 42 });
   if (/:generateContent/.test(url))
     return json(response, answer({ text: '{"reasoning":"none","model_choice":"flash","complexity_score":1,"complexity_reasoning":"none"}' }));
-  const step = next(results);
+  const step = next(results, tools);
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(`data: ${JSON.stringify(answer(step.tool
     ? { functionCall: { name: nameOf(tools, step.tool) ?? step.tool, args: step.input }, thoughtSignature: 'AAAA' }
