@@ -94,6 +94,7 @@ enum record_refusal {
 	REFUSAL_UNBACKED,     /* an intent without the broker's dispatch of the same (job, attempt, digest) */
 	REFUSAL_FULL,         /* no space: no new work */
 	REFUSAL_FROZEN,
+	REFUSAL_TAKEN,        /* an intent of this very run is on record already: it may have run */
 };
 struct msg_record_refused { uint64_t sn; uint64_t expected_sn; uint32_t code; uint32_t unused; };
 
