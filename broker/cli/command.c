@@ -24,7 +24,8 @@ const struct command command_table[] = {
 	    "submit -- /usr/bin/wc -l README.md\n"
 	    "submit --timeout 600 --key nightly-1 -- make check",
 	    OPTIONS(OPTION_KEY, OPTION_NEW, OPTION_CWD, OPTION_TIMEOUT, OPTION_MAX_ATTEMPTS, OPTION_PRIORITY,
-	        OPTION_NOT_BEFORE, OPTION_LABEL), 1, MANY, OPTIONS_PREFIX, submit_job },
+	        OPTION_NOT_BEFORE, OPTION_EXPIRES, OPTION_RETRY, OPTION_GROUP, OPTION_MUTEX, OPTION_AFTER,
+	        OPTION_LABEL), 1, MANY, OPTIONS_PREFIX, submit_job },
 	{ "list", "", "jobs, oldest first", "list --status failed --newest\nlist -o name --all",
 	    OPTIONS(OPTION_STATUS, OPTION_APPROVAL, OPTION_SOURCE, OPTION_LIMIT, OPTION_NEWEST, OPTION_ALL),
 	    0, 0, OPTIONS_MIXED, jobs_list },
@@ -44,8 +45,19 @@ const struct command command_table[] = {
 	    OPTIONS(OPTION_EXECUTE, OPTION_WORKER, OPTION_EXIT_STATUS), 1, 1, OPTIONS_MIXED, run_job },
 	{ "work", "", "run what is approved and due", "work --once --execute\nwork --drain --execute",
 	    OPTIONS(OPTION_ONCE, OPTION_DRAIN, OPTION_EXECUTE, OPTION_WORKER), 0, 0, OPTIONS_MIXED, run_work },
-	{ "cancel", "ID", "withdraw a job; a running one is ended", "cancel ID",
-	    OPTIONS(), 1, 1, OPTIONS_MIXED, decide_cancel },
+	{ "cancel", "[ID]", "withdraw a job; a running one is ended", "cancel ID\ncancel --all",
+	    OPTIONS(OPTION_ALL), 0, 1, OPTIONS_MIXED, decide_cancel },
+	{ "hold", "[ID]", "keep a job, or all of them, from being started", "hold ID\nhold",
+	    OPTIONS(), 0, 1, OPTIONS_MIXED, queue_hold },
+	{ "release", "[ID]", "take that back", "release ID\nrelease",
+	    OPTIONS(), 0, 1, OPTIONS_MIXED, queue_release },
+	{ "drain", "", "hold the queue and wait until nothing runs", "drain",
+	    OPTIONS(), 0, 0, OPTIONS_MIXED, queue_drain },
+	{ "watch", "", "what happens to jobs, one JSON object per line", "watch\nwatch --cursor 0 --once",
+	    OPTIONS(OPTION_CURSOR, OPTION_ONCE), 0, 0, OPTIONS_MIXED, queue_watch },
+	{ "prune", "", "forget ended jobs and their output; the log stays",
+	    "prune --older-than 2592000 --status succeeded",
+	    OPTIONS(OPTION_OLDER_THAN, OPTION_STATUS), 0, 0, OPTIONS_MIXED, queue_prune },
 	{ "retry", "ID", "put an ended job back; it needs a new approval", "retry ID",
 	    OPTIONS(), 1, 1, OPTIONS_MIXED, decide_retry },
 	{ "logs", "ID", "what a job wrote, masked", "logs -f ID\nlogs --stream stderr --attempt 1 ID",
@@ -75,6 +87,14 @@ const struct command command_table[] = {
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, audit_rotate },
 	{ "audit prune", "", "remove old segments; what stays still verifies, and says so",
 	    "audit prune --before 2026-01-01T00:00:00Z", OPTIONS(OPTION_BEFORE), 0, 0, OPTIONS_MIXED, audit_prune },
+	{ "db check", "", "look through the queue's database", "db check",
+	    OPTIONS(), 0, 0, OPTIONS_MIXED, db_check },
+	{ "db backup", "FILE", "a copy of the queue's database into a new file", "db backup /backup/queue.db",
+	    OPTIONS(), 1, 1, OPTIONS_MIXED, db_backup },
+	{ "db resync", "", "go on with a database that was put back; what was approved is pending again",
+	    "db resync --by ana", OPTIONS(OPTION_BY), 0, 0, OPTIONS_MIXED, db_resync },
+	{ "import", "FILE", "take jobs over from the first system's database; none arrives approved",
+	    "import ./agent-safe-runner.db", OPTIONS(), 1, 1, OPTIONS_MIXED, db_import },
 	{ "status", "", "the trio: places, processes, policy, layers", "status",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, service_status },
 	{ "serve", "", "keep a workspace's trio running in the foreground", "serve\nserve --stop",
@@ -94,7 +114,7 @@ const struct command command_table[] = {
 
 /* Known names that this version does not have: said so, and not in help. */
 static const char *const later[] = {
-	"watch", "review", "hold", "release", "import", "agent", "policy lint", "policy test",
+	"review", "agent", "policy lint", "policy test",
 };
 
 /* Is `name` made of these one or two words?  *two: it was made of both. */

@@ -198,7 +198,7 @@ an_intent_is_permitted_once_and_only_after_its_seal(void **state)
 	assert_int_equal(dispatch_running(&log_verdict.dispatch), 1);
 	answer = rig_intent(&rig, 1, 1, 1);
 	assert_int_equal(answer.type, MSG_INTENT_REFUSED);
-	assert_int_equal(answer.body.intent_refused.code, REFUSAL_UNBACKED);
+	assert_int_equal(answer.body.intent_refused.code, REFUSAL_TAKEN);
 	rig_stop(&rig);
 	assert_int_equal(rig_verify(&rig), VERDICT_OK);
 	assert_true(log_holds("\"argv\":[\"/bin/echo\",\"café \\u0007 \\\"quoted\\\"\",{\"b64\":\"//4=\"}]"));
