@@ -36,7 +36,7 @@ relay_ROW    = executor/relay  agent-safe-relay
 auditor_ROW  = auditor         agent-safe-auditor      -lsodium
 verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
 # Pure files of the auditor that its verifier shares.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c walk.c segments.c dispatch.c)
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
 BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
@@ -111,6 +111,7 @@ install: all
 	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
 	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
 	$(call put,644,packaging/policy.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)
+	$(call put,644,$(wildcard packaging/mcp/*),$(SHAREDIR)/doc/agent-safe/mcp)
 
 uninstall:
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)/doc/agent-safe

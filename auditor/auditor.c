@@ -21,11 +21,12 @@
 
 /* Every line of the log, read or written: what must be remembered of it. */
 static const char *
-remember(void *context, const struct record *record, const uint8_t hash[32])
+remember(void *context, const struct chain *chain, const struct record *record)
 {
 	struct auditor *auditor = context;
 
-	recent_note(&auditor->recent, record, hash);
+	recent_note(&auditor->recent, record, chain->head);
+	joints_note(&auditor->joints, chain, record);
 	return dispatch_follow(&auditor->dispatch, record);
 }
 

@@ -7,6 +7,7 @@
 #include "loop.h"
 
 #include "dispatch.h"
+#include "joints.h"
 #include "pen.h"
 #include "recent.h"
 #include "walk.h"
@@ -31,6 +32,7 @@ struct auditor {
 	struct pen pen;
 	struct dispatch dispatch;
 	struct recent recent;
+	struct joints joints;
 	struct walk walk;       /* scratch of recovery and of the broker's greeting */
 	bool degraded;          /* this filesystem does not erase in place */
 	uint64_t leave_us;      /* CLOCK_MONOTONIC; a peer is gone: serve the other until then; 0: no */

@@ -28,6 +28,7 @@ chain_join(struct chain *chain, const struct chain_joint *joint)
 {
 	chain->at_joint = true;
 	chain->joint = *joint;
+	chain->joint_tree = chain->tree;
 }
 
 void
@@ -59,20 +60,28 @@ chain_segment_body(char *body, size_t size, const struct chain_joint *joint)
 	return strlen(body);
 }
 
+static size_t
+compose_seal_text(const struct chain *chain, uint64_t size, const uint8_t head[32], const uint8_t root[32],
+    const uint8_t next_key[32], const char *time, char text[CHAIN_SEAL_TEXT])
+{
+	char root_text[KEY_TEXT], key_text[KEY_TEXT], head_text[65];
+
+	base64_encode(root_text, root, 32);
+	base64_encode(key_text, next_key, 32);
+	text_hex(head_text, head, 32);
+	text_format(text, CHAIN_SEAL_TEXT, "%s\n%" PRIu64 "\n%s\nseal %" PRIu64 " %s %s %s\n", chain->origin, size,
+	    root_text, chain->next_seal, head_text, key_text, time);
+	return strlen(text);
+}
+
 size_t
 chain_seal_text(const struct chain *chain, const char *time, const uint8_t next_key[32],
     char text[CHAIN_SEAL_TEXT])
 {
-	char root_text[KEY_TEXT], key_text[KEY_TEXT], head[65];
 	uint8_t root[32];
 
 	tree_root(&chain->tree, root);
-	base64_encode(root_text, root, 32);
-	base64_encode(key_text, next_key, 32);
-	text_hex(head, chain->head, 32);
-	text_format(text, CHAIN_SEAL_TEXT, "%s\n%" PRIu64 "\n%s\nseal %" PRIu64 " %s %s %s\n", chain->origin,
-	    chain->next_seq, root_text, chain->next_seal, head, key_text, time);
-	return strlen(text);
+	return compose_seal_text(chain, chain->next_seq, chain->head, root, next_key, time, text);
 }
 
 size_t
@@ -127,6 +136,22 @@ take_genesis(struct chain *chain, const struct record *record)
 	return NULL;
 }
 
+/* What it tells is gone: the form must do. */
+static const char *
+check_joint_form(const struct record *record)
+{
+	struct scan scan = { record->body, record->body_length };
+	uint64_t torn;
+	uint8_t digest[32];
+	bool whole;
+
+	whole = scan_literal(&scan, "{\"after\":\"seg-") && scan_digits(&scan, 20) &&
+	    scan_literal(&scan, ".jsonl\",\"torn\":") && scan_decimal(&scan, &torn) &&
+	    scan_literal(&scan, ",\"torn_sha256\":\"") && (torn == 0 || scan_hex(&scan, digest, 32)) &&
+	    scan_literal(&scan, "\"}") && scan.left == 0;
+	return whole ? NULL : "segment: form";
+}
+
 /* Only one text is right: compose and compare. */
 static const char *
 check_segment(const struct chain *chain, const struct record *record)
@@ -134,40 +159,60 @@ check_segment(const struct chain *chain, const struct record *record)
 	char body[256];
 	size_t length = chain_segment_body(body, sizeof(body), &chain->joint);
 
+	if (chain->joint.removed)
+		return check_joint_form(record);
 	if (length != record->body_length || memcmp(body, record->body, length) != 0)
 		return "segment: does not tell the end of the segment before";
 	return NULL;
 }
 
+/* root: over the lines before the seal, or NULL: not known, believe the seal's if it is signed. */
 static const char *
-take_seal(struct chain *chain, const struct record *record)
+take_seal(struct chain *chain, const struct record *record, const uint8_t *root)
 {
 	struct scan scan = { record->body, record->body_length };
-	uint8_t root[32], sealed_root[32], next[32], signature[64];
+	uint8_t sealed_root[32], next[32], signature[64];
 	char text[CHAIN_SEAL_TEXT];
 	uint64_t number, size;
+	size_t length;
 
 	if (!scan_literal(&scan, "{\"n\":") || !scan_decimal(&scan, &number) || number != chain->next_seal)
 		return "seal: number";
 	if (!scan_literal(&scan, ",\"size\":") || !scan_decimal(&scan, &size) || size != record->seq)
 		return "seal: size";
-	tree_root(&chain->tree, root);
 	if (!scan_literal(&scan, ",\"root\":\"") || !scan_base64(&scan, sealed_root, 32) ||
-	    memcmp(root, sealed_root, 32) != 0)
+	    (root && memcmp(root, sealed_root, 32) != 0))
 		return "seal: root";
 	if (!scan_literal(&scan, "\",\"next\":\"") || !scan_base64(&scan, next, 32))
 		return "seal: next key";
 	if (!scan_literal(&scan, "\",\"sig\":\"") || !scan_base64(&scan, signature, 64) ||
 	    !scan_literal(&scan, "\"}") || scan.left > 0)
 		return "seal: form of the signature";
-	if (crypto_sign_verify_detached(signature, (const uint8_t *)text,
-	    chain_seal_text(chain, record->time, next, text), chain->key) != 0)
+	length = compose_seal_text(chain, size, record->prev, sealed_root, next, record->time, text);
+	if (crypto_sign_verify_detached(signature, (const uint8_t *)text, length, chain->key) != 0)
 		return "seal: signature";
 	memcpy(chain->key, next, 32);
-	memcpy(chain->root, root, 32);
+	memcpy(chain->root, sealed_root, 32);
 	memcpy(chain->sealed, record->time, RECORD_TIME);
 	chain->next_seal++;
 	return NULL;
+}
+
+/* What was removed is told as the anchors tell it. */
+static const char *
+take_prune(struct chain *chain, const struct record *record)
+{
+	struct cut cut;
+	uint64_t from;
+
+	if (!cut_read_body(record->body, record->body_length, &cut, &from))
+		return "prune: form";
+	if (cut.seq > record->seq)
+		return "prune: lines that are not there";
+	if (cut.seq != chain->cut.seq)
+		return NULL;
+	chain->cut_told = cut_same(&cut, &chain->cut);
+	return chain->cut_told ? NULL : "prune: differs from anchors.jsonl";
 }
 
 /* Where in the log this line may stand; NULL or what is wrong. */
@@ -192,14 +237,20 @@ check_place(const struct chain *chain, const struct record *record)
 static const char *
 take_type(struct chain *chain, const struct record *record)
 {
-	if (strcmp(record->type, "log.seal") == 0)
-		return take_seal(chain, record);
+	if (strcmp(record->type, "log.seal") == 0) {
+		uint8_t root[32];
+
+		tree_root(&chain->tree, root);
+		return take_seal(chain, record, root);
+	}
 	if (chain->unsealed >= CHAIN_UNSEALED_MAX)
 		return "more than 256 lines without a seal";
 	if (strcmp(record->type, "log.genesis") == 0)
 		return take_genesis(chain, record);
 	if (strcmp(record->type, "log.segment") == 0)
 		return check_segment(chain, record);
+	if (strcmp(record->type, "log.prune") == 0)
+		return take_prune(chain, record);
 	return NULL;
 }
 
@@ -228,4 +279,66 @@ chain_take(struct chain *chain, const char *line, size_t length, struct record *
 	digest_take(chain->head, line, length);
 	tree_add(&chain->tree, line, length);
 	return NULL;
+}
+
+/* --- a log whose beginning was removed --------------------------------------- */
+
+const char *
+chain_take_anchor(struct chain *chain, const char *line, size_t length, struct record *record)
+{
+	const char *why;
+
+	if (!record_parse(line, length, record, &why))
+		return why;
+	if (record->seq < chain->next_seq || record->sn < chain->next_sn[RECORD_AUDITOR])
+		return "anchors: seq or sn goes back";
+	if (record->seq == chain->next_seq && memcmp(record->prev, chain->head, 32) != 0)
+		return "anchors: prev is not the hash of the line before";
+	if (chain->next_seq == 0 && strcmp(record->type, "log.genesis") == 0 && record->seq == 0)
+		why = take_genesis(chain, record);
+	else if (chain->next_seq > 0 && strcmp(record->type, "log.seal") == 0)
+		why = take_seal(chain, record, NULL);
+	else
+		return "anchors: neither log.genesis at the beginning nor a seal";
+	if (why)
+		return why;
+	chain->next_seq = record->seq + 1;
+	chain->next_sn[RECORD_AUDITOR] = record->sn + 1;
+	digest_take(chain->head, line, length);
+	return NULL;
+}
+
+const char *
+chain_begin_at(struct chain *chain, const char *line, size_t length)
+{
+	struct cut cut;
+	struct tree tree;
+	uint64_t unsealed;
+
+	if (!cut_read_anchor(line, length, &cut, &unsealed, &tree))
+		return "anchors: the last line is not an anchor";
+	if (chain->next_seal == 0 || cut.seq < chain->next_seq ||
+	    cut.sn[RECORD_AUDITOR] < chain->next_sn[RECORD_AUDITOR] || unsealed >= CHAIN_UNSEALED_MAX)
+		return "anchors: the anchor does not follow the last seal";
+	cut.seals = chain->next_seal;
+	chain->cut = cut;
+	chain->next_seq = cut.seq;
+	memcpy(chain->head, cut.head, 32);
+	memcpy(chain->next_sn, cut.sn, sizeof(chain->next_sn));
+	chain->tree = tree;
+	chain->unsealed = unsealed;
+	chain_join(chain, &(struct chain_joint){ .removed = true });
+	return NULL;
+}
+
+struct cut
+chain_cut_before(const struct chain *chain, const struct record *record)
+{
+	struct cut cut = { .seq = record->seq, .seals = chain->next_seal };
+
+	memcpy(cut.head, record->prev, 32);
+	tree_root(&chain->joint_tree, cut.root);
+	memcpy(cut.sn, chain->next_sn, sizeof(cut.sn));
+	cut.sn[record->source]--;
+	return cut;
 }

@@ -12,6 +12,7 @@
 
 #include "limits.h"
 
+#include "cut.h"
 #include "record.h"
 #include "tree.h"
 
@@ -22,6 +23,7 @@
 
 /* What the first line of the next segment must say of the segment before it. */
 struct chain_joint {
+	bool removed;            /* the segment before is not there to be compared with */
 	uint64_t first_seq;      /* of the segment before; its name */
 	uint64_t torn;           /* bytes behind its last good line */
 	uint8_t torn_sha256[32]; /* of those bytes, when there are any */
@@ -45,6 +47,10 @@ struct chain {
 
 	bool at_joint;                  /* the next line must be the log.segment that joint tells */
 	struct chain_joint joint;
+	struct tree joint_tree;         /* before the first line of the segment in progress */
+
+	struct cut cut;                 /* where the log begins, when what came before was removed */
+	bool cut_told;                  /* a log.prune tells the same */
 };
 
 /* origin and key: 32 bytes; NULL: believe the log's own. */
@@ -65,6 +71,19 @@ void chain_segment_name(char name[CHAIN_NAME], uint64_t first_seq);
 /* d of log.genesis and log.segment. */
 size_t chain_genesis_body(char *body, size_t size, const char *origin, const uint8_t key[32]);
 size_t chain_segment_body(char *body, size_t size, const struct chain_joint *joint);
+
+/*
+ * The next line of anchors.jsonl, with its newline: the genesis line, then every seal of the lines
+ * that were removed.  Their signatures are checked, from key to key; what lay between them is
+ * gone, and so is what proved the seals' own sn.  NULL, or what is wrong.
+ */
+const char *chain_take_anchor(struct chain *chain, const char *line, size_t length, struct record *record);
+
+/* Its last line (cut.h): the log goes on here, and the next line is the first of a segment. */
+const char *chain_begin_at(struct chain *chain, const char *line, size_t length);
+
+/* What lies before `record`, which was just taken and is the first of its segment. */
+struct cut chain_cut_before(const struct chain *chain, const struct record *record);
 
 /*
  * The text that the next seal signs (AUDIT A5), for a seal line with that t and that next key.

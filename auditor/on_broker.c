@@ -225,18 +225,24 @@ auditor_on_record_append(struct auditor *auditor, const struct message *message)
 
 /* --- the head ------------------------------------------------------------------------- */
 
-/* All segments of the folder, to be opened one by one when they are sent; how many. */
-static uint64_t
+/* All segments of the folder, to be opened one by one when they are sent; the anchors before them. */
+static void
 answer_segments(struct auditor *auditor, uint64_t request, const struct segments *segments)
 {
 	struct message answer = { .type = MSG_LOG_SEGMENT };
+	uint64_t index = 0;
 
+	answer.body.log_segment.request = request;
+	if (segments_begin_late(segments)) {
+		answer.body.log_segment.first_seq = UINT64_MAX;
+		auditor_answer(&auditor->broker, &answer);
+		index++;
+	}
 	for (size_t i = 0; i < segments->count; i++) {
-		answer.body.log_segment = (struct msg_log_segment){ .request = request, .index = i,
-			.first_seq = segments->first_seqs[i] };
+		answer.body.log_segment.index = index++;
+		answer.body.log_segment.first_seq = segments->first_seqs[i];
 		auditor_answer(&auditor->broker, &answer);
 	}
-	return segments->count;
 }
 
 static void
@@ -266,11 +272,66 @@ auditor_on_log_seal(struct auditor *auditor, const struct message *message)
 	if (order->want & SEAL_WANT_SEGMENTS && segments_list(AUDITOR_LOG_FD, &segments) < 0)
 		fatal("the log folder cannot be read");
 	/* More than one message can carry on to a client: none, and the folder must be read instead. */
-	if (segments.count > AUDITOR_SEGMENTS)
+	if (segments.count + 1 > AUDITOR_SEGMENTS)
 		segments.count = 0;
 	answer.body.log_sealed.request = order->request;
-	answer.body.log_sealed.segments = segments.count;
+	answer.body.log_sealed.pruned = segments_begin_late(&segments);
+	answer.body.log_sealed.segments = segments.count + answer.body.log_sealed.pruned;
 	auditor_answer(&auditor->broker, &answer);
 	answer_segments(auditor, order->request, &segments);
 	segments_free(&segments);
+}
+
+/* --- what may be removed --------------------------------------------------------------- */
+
+/*
+ * Where the log may begin from now on, or NULL: what was asked for, but the newest record of the
+ * broker stays, by which log and database are compared.
+ */
+static const struct joint *
+find_cut(const struct auditor *auditor, const struct msg_log_prune *order)
+{
+	const struct recent_record *last = recent_find(&auditor->recent, last_sn(auditor));
+	uint64_t seq = order->before_seq;
+
+	if (!last)
+		return NULL;
+	return joints_find(&auditor->joints, last->seq < seq ? last->seq : seq, order->before_us);
+}
+
+/* How many of these segments lie before seq. */
+static uint64_t
+count_before(const struct segments *segments, uint64_t seq)
+{
+	uint64_t count = 0;
+
+	while (count < segments->count && segments->first_seqs[count] < seq)
+		count++;
+	return count;
+}
+
+/* The auditor removes nothing: it puts on record what may be, and whoever has the right to does it. */
+void
+auditor_on_log_prune(struct auditor *auditor, const struct message *message)
+{
+	const struct msg_log_prune *order = &message->body.log_prune;
+	struct message answer = { .type = MSG_LOG_PRUNED };
+	struct msg_log_pruned *pruned = &answer.body.log_pruned;
+	const struct joint *joint = find_cut(auditor, order);
+	struct segments segments;
+	char body[CUT_BODY];
+
+	if (!auditor->broker.greeted)
+		fatal("breach by broker: LOG_PRUNE before BROKER_HELLO");
+	if (segments_list(AUDITOR_LOG_FD, &segments) < 0)
+		fatal("the log folder cannot be read");
+	pruned->request = order->request;
+	pruned->segments = joint ? count_before(&segments, joint->cut.seq) : 0;
+	if (pruned->segments > 0) {
+		pruned->first_seq = joint->cut.seq;
+		cut_body(body, &joint->cut, segments.first_seqs[0], pruned->segments);
+		pen_note(&auditor->pen, "log.prune", "%s", body);
+	}
+	segments_free(&segments);
+	auditor_answer(&auditor->broker, &answer);
 }

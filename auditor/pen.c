@@ -44,7 +44,7 @@ add_line(struct pen *pen, struct record *record)
 	if (why)
 		return why;
 	pen->length += length;
-	why = pen->each ? pen->each(pen->context, record, pen->chain.head) : NULL;
+	why = pen->each ? pen->each(pen->context, &pen->chain, record) : NULL;
 	if (why)
 		fatal("pen: %s", why);
 	return NULL;

@@ -25,7 +25,7 @@ struct pen {
 	struct journal journal;
 	int log_fd;
 	/* Called for each line, as by the walk; a text that is not NULL ends the process. */
-	const char *(*each)(void *context, const struct record *record, const uint8_t hash[32]);
+	const char *(*each)(void *context, const struct chain *chain, const struct record *record);
 	void *context;
 
 	bool seal_wanted;

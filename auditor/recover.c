@@ -30,9 +30,23 @@ read_from_disk(int fd, uint64_t first_seq)
 		log_warn("segment %" PRIu64 ": read from memory, not from the disk", first_seq);
 }
 
+/* What is left of a beginning that was removed. */
+static void
+walk_removed(struct walk *walk, int log_fd, const struct segments *segments)
+{
+	scoped_close int fd = -1;
+
+	if (!segments_begin_late(segments))
+		return;
+	fd = segments_open(log_fd, UINT64_MAX);
+	if (fd < 0 || walk_anchors(walk, fd) < 0)
+		fatal(SEGMENTS_ANCHORS " cannot be read: %s", strerror(errno));
+}
+
 static void
 walk_all(struct walk *walk, int log_fd, const struct segments *segments)
 {
+	walk_removed(walk, log_fd, segments);
 	for (size_t i = 0; i < segments->count && !walk->fault.why; i++) {
 		uint64_t first_seq = segments->first_seqs[i];
 		scoped_close int fd = segments_open(log_fd, first_seq);
@@ -49,8 +63,9 @@ walk_all(struct walk *walk, int log_fd, const struct segments *segments)
 static _Noreturn void
 refuse_fault(const struct walk_fault *fault)
 {
-	fatal("the log does not verify: segment %" PRIu64 " line %" PRIu64 " byte %" PRIu64 ": %s" ADVICE,
-	    fault->segment, fault->line, fault->offset, fault->why);
+	fatal("the log does not verify: %s%" PRIu64 " line %" PRIu64 " byte %" PRIu64 ": %s" ADVICE,
+	    fault->anchors ? SEGMENTS_ANCHORS " of segment " : "segment ", fault->segment, fault->line,
+	    fault->offset, fault->why);
 }
 
 /* The public half of what a verifier needs, for whoever wants to take it away: "<origin> <key>". */
@@ -125,6 +140,8 @@ resume_log(struct pen *pen, struct walk *walk, const struct segments *segments, 
 	walk_all(walk, pen->log_fd, segments);
 	if (walk->fault.why)
 		refuse_fault(&walk->fault);
+	if (walk->chain.cut.seq > 0 && !walk->chain.cut_told)
+		fatal("the beginning of the log was removed and no log.prune tells it" ADVICE);
 	/* Not even a first seal: this is not what a crash leaves, segments appear with theirs. */
 	if (walk->chain.next_seal == 0 || walk->lines == 0)
 		fatal("segment %" PRIu64 " has not one good line" ADVICE, walk->segment);
@@ -167,11 +184,11 @@ struct wanted {
 };
 
 static const char *
-compare(void *context, const struct record *record, const uint8_t hash[32])
+compare(void *context, const struct chain *chain, const struct record *record)
 {
 	struct wanted *wanted = context;
 
-	if (record->seq == wanted->seq && memcmp(hash, wanted->hash, 32) == 0)
+	if (record->seq == wanted->seq && memcmp(chain->head, wanted->hash, 32) == 0)
 		wanted->met = true;
 	return NULL;
 }
@@ -187,6 +204,7 @@ recover_line_is(struct walk *walk, int log_fd, const char *origin, uint64_t seq,
 	walk_begin(walk, origin, NULL);
 	walk->each = compare;
 	walk->context = &wanted;
+	walk_removed(walk, log_fd, &segments);
 	for (size_t i = 0; i < segments.count && !walk->fault.why; i++) {
 		scoped_close int fd = segments_open(log_fd, segments.first_seqs[i]);
 

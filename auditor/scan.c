@@ -43,6 +43,16 @@ scan_decimal(struct scan *scan, uint64_t *value)
 	return true;
 }
 
+bool
+scan_digits(struct scan *scan, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (i == scan->left || scan->at[i] < '0' || scan->at[i] > '9')
+			return false;
+	skip(scan, count);
+	return true;
+}
+
 static int
 hex_digit(char c)
 {

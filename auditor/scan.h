@@ -16,6 +16,9 @@ bool scan_literal(struct scan *scan, const char *literal);
 /* "0", or digits without a leading zero; below 10^18 (DEC of the AL1 grammar). */
 bool scan_decimal(struct scan *scan, uint64_t *value);
 
+/* Exactly `count` digits. */
+bool scan_digits(struct scan *scan, size_t count);
+
 /* 2 * length lower-case digits. */
 bool scan_hex(struct scan *scan, uint8_t *bytes, size_t length);
 

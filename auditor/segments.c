@@ -56,6 +56,10 @@ add_name(struct segments *segments, const char *name)
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "trust") == 0)
 		return 0;
+	if (strcmp(name, SEGMENTS_ANCHORS) == 0) {
+		segments->has_anchors = true;
+		return 0;
+	}
 	if (segments_read_name(name, &first_seq)) {
 		if (grow(&segments->first_seqs, segments->count, sizeof(first_seq)) < 0)
 			return -1;
@@ -104,14 +108,21 @@ segments_free(struct segments *segments)
 	*segments = (struct segments){ 0 };
 }
 
+bool
+segments_begin_late(const struct segments *segments)
+{
+	return segments->has_anchors && segments->count > 0 && segments->first_seqs[0] > 0;
+}
+
 int
 segments_open(int folder_fd, uint64_t first_seq)
 {
-	char name[CHAIN_NAME];
+	char name[CHAIN_NAME] = SEGMENTS_ANCHORS;
 	struct stat st;
 	scoped_close int fd = -1;
 
-	chain_segment_name(name, first_seq);
+	if (first_seq != UINT64_MAX)
+		chain_segment_name(name, first_seq);
 	fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;

@@ -6,9 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SEGMENTS_ANCHORS "anchors.jsonl" /* what is left of segments that were removed */
+
 struct segments {
 	uint64_t *first_seqs; /* ascending; malloc()ed */
 	size_t count;
+	bool has_anchors;     /* SEGMENTS_ANCHORS is there */
 	char **strangers;     /* names of files that do not belong here */
 	size_t stranger_count;
 };
@@ -17,7 +20,10 @@ struct segments {
 int segments_list(int folder_fd, struct segments *segments);
 void segments_free(struct segments *segments);
 
-/* Open one segment for reading; -1 with errno (EINVAL: not a regular file). */
+/* Was the beginning removed?  Then the anchors come first. */
+bool segments_begin_late(const struct segments *segments);
+
+/* Open one segment, or UINT64_MAX: the anchors, for reading; -1 with errno (EINVAL: not a regular file). */
 int segments_open(int folder_fd, uint64_t first_seq);
 
 /* "seg-<20 digits>.jsonl". */

@@ -14,7 +14,12 @@ struct tree {
 };
 
 /* Leaf: SHA-256(0x00 || bytes). */
+void tree_leaf(uint8_t leaf[32], const void *bytes, size_t length);
 void tree_add(struct tree *tree, const void *bytes, size_t length);
+void tree_add_leaf(struct tree *tree, const uint8_t leaf[32]);
+
+/* Node: SHA-256(0x01 || left || right). */
+void tree_node(uint8_t node[32], const uint8_t left[32], const uint8_t right[32]);
 
 /* Root over all leaves; of none: SHA-256 of nothing. */
 void tree_root(const struct tree *tree, uint8_t root[32]);

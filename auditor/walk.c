@@ -35,7 +35,7 @@ take_line(struct walk *walk, const char *line, size_t length)
 	/* The first line of a segment has declared what was torn from the one before. */
 	walk->suspect.why = NULL;
 	if (walk->each) {
-		why = walk->each(walk->context, &record, walk->chain.head);
+		why = walk->each(walk->context, &walk->chain, &record);
 		if (why) {
 			walk->fault = fault_here(walk, why);
 			walk->fault.seq = record.seq;
@@ -46,9 +46,37 @@ take_line(struct walk *walk, const char *line, size_t length)
 	return !why;
 }
 
+/* One line of anchors.jsonl; false when it does not hold. */
+static bool
+take_anchor(struct walk *walk, const char *line, size_t length)
+{
+	static const char mark[] = "{\"anchor\":";
+	struct chain *chain = &walk->chain;
+	struct record record;
+	const char *why;
+
+	if (chain->cut.seq > 0)
+		why = "anchors: a line behind the anchor";
+	else if (length > strlen(mark) && memcmp(line, mark, strlen(mark)) == 0)
+		why = chain_begin_at(chain, line, length);
+	else {
+		why = chain_take_anchor(chain, line, length, &record);
+		if (!why && walk->each)
+			why = walk->each(walk->context, chain, &record);
+	}
+	if (why) {
+		walk->fault = fault_here(walk, why);
+		walk->fault.anchors = true;
+		return false;
+	}
+	walk->lines++;
+	walk->good_bytes += length;
+	return true;
+}
+
 /* All complete lines of the buffer; how many bytes were taken.  *failed: one did not hold. */
 static size_t
-take_lines(struct walk *walk, size_t length, bool *failed)
+take_lines(struct walk *walk, size_t length, bool (*take)(struct walk *, const char *, size_t), bool *failed)
 {
 	size_t at = 0;
 
@@ -58,7 +86,7 @@ take_lines(struct walk *walk, size_t length, bool *failed)
 
 		if (!newline)
 			break;
-		*failed = !take_line(walk, walk->buffer + at, size);
+		*failed = !take(walk, walk->buffer + at, size);
 		if (!*failed)
 			at += size;
 	}
@@ -94,14 +122,16 @@ take_torn(struct walk *walk, int fd, size_t held)
 	return length < 0 ? -1 : 0;
 }
 
-/* Whole lines until one fails, or none is complete within the longest line, or the end. */
-static int
-take_segment(struct walk *walk, int fd)
+/*
+ * Whole lines until one fails, or none is complete within the longest line, or the end.  What is
+ * left is in the buffer; its length or -1.
+ */
+static ssize_t
+take_file(struct walk *walk, int fd, bool (*take)(struct walk *, const char *, size_t), bool *failed)
 {
 	size_t held = 0;
-	bool failed = false;
 
-	while (!failed && held < LIMIT_RECORD_BYTES) {
+	while (!*failed && held < LIMIT_RECORD_BYTES) {
 		ssize_t length = read_some(fd, walk->buffer + held, sizeof(walk->buffer) - held);
 		size_t taken;
 
@@ -110,13 +140,39 @@ take_segment(struct walk *walk, int fd)
 		if (length == 0)
 			break;
 		held += (size_t)length;
-		taken = take_lines(walk, held, &failed);
+		taken = take_lines(walk, held, take, failed);
 		memmove(walk->buffer, walk->buffer + taken, held - taken);
 		held -= taken;
 	}
+	return (ssize_t)held;
+}
+
+static int
+take_segment(struct walk *walk, int fd)
+{
+	bool failed = false;
+	ssize_t held = take_file(walk, fd, take_line, &failed);
+
+	if (held < 0)
+		return -1;
 	if (!failed && held > 0)
 		walk->suspect = fault_here(walk, "line is not complete");
-	return take_torn(walk, fd, held);
+	return take_torn(walk, fd, (size_t)held);
+}
+
+int
+walk_anchors(struct walk *walk, int fd)
+{
+	bool failed = false;
+	ssize_t held = take_file(walk, fd, take_anchor, &failed);
+
+	if (held < 0)
+		return -1;
+	if (!failed && (held > 0 || walk->chain.cut.seq == 0)) {
+		walk->fault = fault_here(walk, "anchors: the file is not complete");
+		walk->fault.anchors = true;
+	}
+	return 0;
 }
 
 int
@@ -125,6 +181,9 @@ walk_segment(struct walk *walk, int fd, uint64_t first_seq)
 	struct walk_fault before = walk->suspect;
 
 	if (walk->fault.why)
+		return 0;
+	/* The anchors tell its lines; whoever removed the others has not finished. */
+	if (first_seq < walk->chain.cut.seq)
 		return 0;
 	if (walk->segments > 0) {
 		struct chain_joint joint = { .first_seq = walk->segment, .torn = walk->torn };

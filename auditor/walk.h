@@ -22,12 +22,16 @@ struct walk_fault {
 	uint64_t line;     /* from 1, in its segment */
 	uint64_t offset;   /* in bytes, in its segment */
 	uint64_t seq;      /* that it should have had */
+	bool anchors;      /* in anchors.jsonl, not in a segment */
 };
 
 struct walk {
 	struct chain chain;
-	/* Called for each line that holds; hash: SHA-256 of the line.  A text that is not NULL is a fault. */
-	const char *(*each)(void *context, const struct record *record, const uint8_t hash[32]);
+	/*
+	 * Called for each line that holds, chain being behind it; chain->head is its SHA-256.  For
+	 * the lines of anchors.jsonl too.  A text that is not NULL is a fault.
+	 */
+	const char *(*each)(void *context, const struct chain *chain, const struct record *record);
 	void *context;
 
 	struct walk_fault fault;
@@ -50,8 +54,15 @@ struct walk {
 void walk_begin(struct walk *walk, const char *origin, const uint8_t *key);
 
 /*
+ * Read anchors.jsonl, before the first segment, when the log's beginning was removed.  As
+ * walk_segment().
+ */
+int walk_anchors(struct walk *walk, int fd);
+
+/*
  * Read the next segment to its end.  first_seq: what its name says, or UINT64_MAX when it has no
- * name.  0 (look at walk->fault), or -1 with errno when it cannot be read.
+ * name.  0 (look at walk->fault), or -1 with errno when it cannot be read.  One whose lines the
+ * anchors tell is passed over.
  */
 int walk_segment(struct walk *walk, int fd, uint64_t first_seq);
 

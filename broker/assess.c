@@ -210,6 +210,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 		.environment = environment,
 		.answer = raw,
 		.answer_length = raw_length,
+		.audit_loss = policy_audit_loss(policy), .retry_safe = job->retry_safe != 0,
 		.timeout_ms = (uint64_t)job->timeout_seconds * 1000,
 		.limits = &assessment->decision.limits };
 

@@ -9,13 +9,17 @@
 #include "digest.h"
 #include "log.h"
 #include "process.h"
+#include "scope.h"
+#include "text.h"
 
 #include "assess.h"
 #include "broker.h"
 #include "dispatch.h"
 #include "door.h"
+#include "order.h"
 #include "rules.h"
 #include "weigh.h"
+#include "workers.h"
 
 /* --- messages --- */
 
@@ -50,6 +54,7 @@ static void
 on_settled(void *context, const struct letter *letter)
 {
 	dispatch_recorded(context, letter);
+	workers_wake(context);
 }
 
 static void
@@ -105,6 +110,18 @@ make_nonblocking(int fd)
 		fatal("descriptor %d: %s", fd, strerror(errno));
 }
 
+/* A run that another boot of the host began is over, whatever the store says. */
+static void
+read_boot_id(uint8_t boot_id[16])
+{
+	char text[TEXT_UUID] = "";
+	scoped_close int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) != (ssize_t)sizeof(text) - 1 ||
+	    !text_read_uuid(text, boot_id))
+		fatal("boot_id: %s", strerror(errno));
+}
+
 void
 broker_open(struct broker *broker)
 {
@@ -115,6 +132,7 @@ broker_open(struct broker *broker)
 	if (!boot_read(BOOT_FD, &broker->boot))
 		fatal("the boot record is not one");
 	close(BOOT_FD);
+	read_boot_id(broker->boot_id);
 	broker->executor = (struct channel){ BROKER_EXECUTOR_FD, PROCESS_BROKER, PROCESS_EXECUTOR };
 	broker->auditor = (struct channel){ BROKER_AUDITOR_FD, PROCESS_BROKER, PROCESS_AUDITOR };
 	watch(broker, &broker->executor_source, BROKER_EXECUTOR_FD, on_executor);
@@ -126,6 +144,16 @@ broker_open(struct broker *broker)
 		fatal("state folder: %s", strerror(errno));
 }
 
+static void
+load_pause(struct broker *broker)
+{
+	struct letters_state state;
+
+	letters_state(broker->store, &state);
+	broker->paused = state.held;
+	bytes_free(&state.policy_sha256);
+}
+
 void
 broker_load(struct broker *broker)
 {
@@ -133,6 +161,7 @@ broker_load(struct broker *broker)
 	outbox_open(&broker->outbox, broker->store, &broker->auditor);
 	rules_load(broker);
 	rules_record(broker, NULL);
+	load_pause(broker);
 	dispatch_load(broker);
 	outbox_hello(&broker->outbox);
 }
@@ -149,6 +178,7 @@ broker_serve_clients(struct broker *broker)
 	if (!dispatch_is_known(broker))
 		return;
 	broker->serving = true;
+	workers_wake(broker);
 	watch(broker, &broker->propose_source, BROKER_PROPOSE_FD, on_propose);
 	watch(broker, &broker->control_source, BROKER_CONTROL_FD, on_control);
 	log_info("serving");
@@ -171,7 +201,7 @@ is_idle(const struct broker *broker)
 	for (unsigned i = 0; i < LIMIT_SLOTS; i++)
 		if (broker->slots[i].used)
 			return false;
-	return jobs_timed(broker->store, clock_realtime_us()) == 0;
+	return jobs_next_ready(broker->store, clock_realtime_us()) == 0;
 }
 
 /* A workspace's trio ends when nobody needs it; the next command starts it again. */
@@ -194,11 +224,12 @@ idle_tick(struct broker *broker)
 	return end_us;
 }
 
-/* Approvals end by the clock on the wall. */
+/* Approvals and proposals end by the clock on the wall. */
 static uint64_t
 expiry_tick(struct broker *broker)
 {
-	uint64_t next_us = weigh_expire(broker), now_us = clock_realtime_us();
+	uint64_t next_us = earlier(weigh_expire(broker), order_expire(broker));
+	uint64_t now_us = clock_realtime_us();
 
 	if (!next_us)
 		return 0;
@@ -220,6 +251,7 @@ go_on(struct broker *broker)
 	next_us = earlier(next_us, outbox_tick(&broker->outbox));
 	next_us = earlier(next_us, operation_deadline(broker));
 	next_us = earlier(next_us, expiry_tick(broker));
+	next_us = earlier(next_us, workers_tick(broker));
 	next_us = earlier(next_us, idle_tick(broker));
 	store_tidy(broker->store, false);
 	return next_us;

@@ -31,6 +31,7 @@ struct slot {
 	bool used;
 	int64_t job;              /* jobs.seq */
 	struct run_name run;
+	char *group, *mutex;      /* of the job, or NULL */
 	bool asked;               /* RUN_ASK is on its way: clients wait for the answer */
 	bool due;                 /* its dispatch is on record: the plan leaves when the executor is ready */
 };
@@ -54,9 +55,13 @@ struct broker {
 	uint64_t
 	    question_pause_us; /* monotonic: the executor was busy, ask no more before; 0: none */
 	bool executor_ready, asked, serving;
+	bool work_is_due;             /* for the broker's own workers */
+	uint64_t work_at_us;          /* monotonic: then it is, 0: never */
+	bool paused;                  /* an operator holds the whole queue */
 	uint64_t layers;              /* enum layer: what a job gets here */
 	uint32_t landlock_abi;
 	uint8_t genesis_key[32];
+	uint8_t boot_id[16];          /* of this kernel's run */
 	uint64_t idle_since_us;       /* monotonic, 0: not idle */
 	bool handing_segments;
 };

@@ -30,6 +30,8 @@ static const struct {
 	{ PLAN_INTERPRETER_SIZE, PLAN_INTERPRETER_SHA256, "interpreter: its content" },
 	{ PLAN_TIMEOUT_MS, PLAN_TIMEOUT_MS, "timeout" },
 	{ PLAN_GRACE_MS, PLAN_TMP_BYTES, "limits" },
+	{ PLAN_AUDIT_LOSS, PLAN_AUDIT_LOSS, "policy: what happens when the auditor is gone" },
+	{ PLAN_RETRY_SAFE, PLAN_RETRY_SAFE, "retry" },
 };
 
 /* The next field with a tag in [first, last], or false.  Tags never decrease in a plan. */

@@ -29,6 +29,10 @@
 	FIXED(max_attempts, INTEGER, "max_attempts BETWEEN 1 AND 20") \
 	FIXED(label, TEXT, "label IS NULL OR length(label) <= 100") \
 	FIXED(meta, TEXT, "meta IS NULL OR length(meta) <= 512") /* the caller's own words */ \
+	FIXED(retry_safe, INTEGER, "retry_safe IN (0, 1)") /* a lost run may be repeated */ \
+	FIXED(group_name, TEXT, "group_name IS NULL OR length(group_name) BETWEEN 1 AND 100") \
+	FIXED(mutex, TEXT, "mutex IS NULL OR length(mutex) BETWEEN 1 AND 100") \
+	FIXED(expires_us, INTEGER, "expires_us >= 0") /* not begun by then: cancelled; 0: never */ \
 	FIXED(source, TEXT, "source IN ('cli', 'mcp')") \
 	FIXED(submitter_uid, INTEGER, "submitter_uid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_gid, INTEGER, "submitter_gid BETWEEN 0 AND 4294967294") \
@@ -37,6 +41,8 @@
 	STATE(status, INTEGER, "status BETWEEN 1 AND 8") \
 	STATE(approval, INTEGER, "approval BETWEEN 1 AND 5") \
 	STATE(priority, INTEGER, "priority BETWEEN -1000 AND 1000") \
+	STATE(held, INTEGER, "held IN (0, 1)") /* by an operator */ \
+	STATE(needs, INTEGER, "needs BETWEEN 0 AND 16") /* jobs that must end before: open rows of `needs` */ \
 	STATE(updated_us, INTEGER, "updated_us > 0") \
 	STATE(available_us, INTEGER, "available_us >= 0") \
 	STATE(attempts, INTEGER, "attempts BETWEEN 0 AND 20") /* since the last retry by hand */ \
@@ -65,6 +71,7 @@
 	COLUMN(digest, BYTES, "length(digest) = 32") /* of the plan */ \
 	COLUMN(dispatch_sn, INTEGER, "dispatch_sn >= 0") \
 	COLUMN(worker, TEXT, "worker IS NULL OR length(worker) <= 200") \
+	COLUMN(boot_id, BYTES, "length(boot_id) IN (0, 16)") /* of the kernel it was dispatched under */ \
 	COLUMN(dispatched_us, INTEGER, "dispatched_us > 0") \
 	COLUMN(started_us, INTEGER, "started_us >= 0") /* 0: not (yet) */ \
 	COLUMN(ended_us, INTEGER, "ended_us >= 0") /* 0: it runs */ \

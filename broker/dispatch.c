@@ -7,6 +7,7 @@
 #include "fields.h"
 #include "log.h"
 #include "scope.h"
+#include "text.h"
 
 #include "broker.h"
 #include "dispatch.h"
@@ -37,13 +38,24 @@ occupy(struct broker *broker, const struct job *job)
 	*slot = (struct slot){ .used = true, .job = job->seq,
 	    .run = { .attempt = (uint32_t)job->runs, .slot = (uint32_t)job->slot } };
 	memcpy(slot->run.job, job->id.at, sizeof(slot->run.job));
+	slot->group = bytes_text(job->group_name);
+	slot->mutex = bytes_text(job->mutex);
+}
+
+static void
+vacate(struct slot *slot)
+{
+	free(slot->group);
+	free(slot->mutex);
+	*slot = (struct slot){ 0 };
 }
 
 static void
 add_attempt(struct broker *broker, const struct job *job, uint64_t sn)
 {
 	struct attempt attempt = { .job = job->seq, .number = job->runs, .slot = job->slot,
-	    .digest = job->approved_sha256, .dispatch_sn = (int64_t)sn, .worker = job->worker,
+	    .digest = job->approved_sha256,
+	    .boot_id = { .at = broker->boot_id, .length = sizeof(broker->boot_id) }, .dispatch_sn = (int64_t)sn, .worker = job->worker,
 	    .dispatched_us = job->updated_us, .exit_code = -1 };
 
 	attempts_add(broker->store, &attempt); /* borrows the job's texts: nothing to free */
@@ -90,6 +102,7 @@ send_run(struct broker *broker, enum message_type type, const struct run_name *r
 
 _Static_assert(sizeof(struct msg_run_cancel) == sizeof(struct run_name) &&
     sizeof(struct msg_run_ask) == sizeof(struct run_name) &&
+    sizeof(struct msg_run_prune) == sizeof(struct run_name) &&
     sizeof(struct msg_run_collected) == sizeof(struct run_name), "one run_name");
 
 /* The dispatch is on record: the plan leaves. */
@@ -106,6 +119,31 @@ send_plan(struct broker *broker, const struct job *job, const struct run_name *r
 	memcpy(start->digest, job->approved_sha256.at, sizeof(start->digest));
 	message.descriptors[0] = fd;
 	channel_must_send(&broker->executor, &message);
+}
+
+/* The job is forgotten; a run whose folder cannot go now stays as it is. */
+static void
+prune_runs(struct broker *broker, const struct letter *letter)
+{
+	struct json_error error;
+	struct json *d = json_parse((const char *)letter->d.at, letter->d.length, &error);
+	const struct json *runs = json_get(d, "runs");
+	const char *id = json_text(json_get(d, "job"));
+	struct run_name run = { 0 };
+	int64_t attempt, slot;
+
+	for (size_t i = 0; broker->executor_ready && id && text_read_uuid(id, run.job) &&
+	     i < json_count(runs); i++) {
+		const struct json *pair = json_at(runs, i);
+
+		if (!json_integer(json_at(pair, 0), &attempt) || !json_integer(json_at(pair, 1), &slot) ||
+		    slot >= broker->boot.slot_count)
+			continue;
+		run.attempt = (uint32_t)attempt;
+		run.slot = (uint32_t)slot;
+		send_run(broker, MSG_RUN_PRUNE, &run);
+	}
+	json_free(d);
 }
 
 /* After a new start the auditor may be quicker with its answer than the executor. */
@@ -127,6 +165,8 @@ dispatch_recorded(struct broker *broker, const struct letter *letter)
 	struct attempt attempt;
 	struct job job;
 
+	if (strcmp(letter->type, "job.pruned") == 0)
+		prune_runs(broker, letter);
 	if (!starts && !cancels)
 		return;
 	if (!jobs_by_seq(broker->store, letter->job, &job) || job.status != JOB_RUNNING) {
@@ -272,8 +312,9 @@ dispatch_ended(struct broker *broker, const struct run_name *run, const struct r
 
 	if (find_run(broker, run, &job, &attempt)) {
 		ending_store(broker, &job, &attempt, end);
-		broker->slots[run->slot].used = false;
+		vacate(&broker->slots[run->slot]);
 		operation_job_changed(broker, job.id.at);
+		operation_run_ended(broker);
 		attempts_free(&attempt);
 		jobs_free(&job);
 	} else

@@ -8,6 +8,7 @@
 #include "broker.h"
 #include "ending.h"
 #include "job.h"
+#include "order.h"
 #include "record.h"
 #include "result.h"
 
@@ -87,12 +88,13 @@ fill_attempt(struct attempt *attempt, const struct run_end *end, uint64_t now_us
 	set_digest(&attempt->err_sha256, end->err.sha256);
 }
 
-/* A job that was asked to end is not tried again. */
+/* A job that was asked to end is not tried again; a lost run only where the approved job says so. */
 static bool
 will_retry(const struct job *job, uint32_t outcome)
 {
 	return outcome != OUTCOME_SUCCEEDED && outcome != OUTCOME_CANCELLED &&
-	    outcome != OUTCOME_LOST && job->attempts < job->max_attempts && job->cancel_us == 0;
+	    (outcome != OUTCOME_LOST || job->retry_safe) && job->attempts < job->max_attempts &&
+	    job->cancel_us == 0;
 }
 
 static enum job_step
@@ -104,7 +106,7 @@ step_of(const struct job *job, uint32_t outcome)
 	case OUTCOME_CANCELLED:
 		return STEP_END_CANCELLED;
 	case OUTCOME_LOST:
-		return STEP_LOSE;
+		return will_retry(job, outcome) ? STEP_AWAIT_RETRY : STEP_LOSE;
 	default:
 		return will_retry(job, outcome) ? STEP_AWAIT_RETRY : STEP_FAIL;
 	}
@@ -150,5 +152,7 @@ ending_store(struct broker *broker, struct job *job, struct attempt *attempt,
 	job->effect_sn = (int64_t)sn;
 	attempts_change(broker->store, attempt);
 	jobs_change(broker->store, job);
+	if (job_is_finished(job->status))
+		order_job_ended(broker, job);
 	outbox_commit(&broker->outbox);
 }

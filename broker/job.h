@@ -39,6 +39,7 @@ enum job_step {
 	STEP_LOSE,
 	STEP_END_CANCELLED, /* a running job, ended on request */
 	STEP_CANCEL,        /* a waiting job */
+	STEP_ABANDON,       /* what it waited for can never be */
 	STEP_BURY,          /* the policy says no to an approved job */
 	STEP_RETRY,         /* by hand: everything is decided anew */
 	STEP_COUNT

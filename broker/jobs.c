@@ -118,6 +118,12 @@ jobs_next_expiry(struct store *store, struct job *job)
 	return read_one(store_query(store, STATEMENT_JOB_EXPIRY), job);
 }
 
+bool
+jobs_next_due(struct store *store, struct job *job)
+{
+	return read_one(store_query(store, STATEMENT_JOB_DUE), job);
+}
+
 void
 jobs_each_ready(struct store *store, uint64_t now_us, int64_t acked_sn, jobs_visitor *visit,
     void *context)
@@ -150,7 +156,32 @@ jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visito
 	read_each(query, visit, context);
 }
 
-/* The only column of the only row. */
+void
+jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
+    void *context)
+{
+	struct query *query = store_query(store, STATEMENT_JOB_OLD);
+
+	store_put_integer(query, before_us);
+	store_put_integer(query, statuses);
+	read_each(query, visit, context);
+}
+
+void
+jobs_remove(struct store *store, int64_t seq)
+{
+	static const enum statement statements[] = { STATEMENT_NEED_REMOVE, STATEMENT_DECISION_REMOVE,
+		STATEMENT_ATTEMPT_REMOVE, STATEMENT_JOB_REMOVE };
+
+	for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+		struct query *query = store_query(store, statements[i]);
+
+		store_put_integer(query, seq);
+		store_run(query);
+	}
+}
+
+/* The only column of the only row; 0 when there is none. */
 static int64_t
 read_count(struct query *query)
 {
@@ -182,6 +213,12 @@ jobs_count(struct store *store)
 }
 
 int64_t
+jobs_oldest_approval_us(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_JOB_OLDEST_APPROVAL));
+}
+
+int64_t
 jobs_unfinished_of(struct store *store, int64_t uid)
 {
 	struct query *query = store_query(store, STATEMENT_JOB_PENDING_OF);
@@ -190,13 +227,13 @@ jobs_unfinished_of(struct store *store, int64_t uid)
 	return read_count(query);
 }
 
-int64_t
-jobs_timed(struct store *store, uint64_t now_us)
+uint64_t
+jobs_next_ready(struct store *store, uint64_t now_us)
 {
-	struct query *query = store_query(store, STATEMENT_JOB_TIMED);
+	struct query *query = store_query(store, STATEMENT_JOB_NEXT);
 
 	store_put_integer(query, (int64_t)now_us);
-	return read_count(query);
+	return (uint64_t)read_count(query);
 }
 
 void

@@ -33,6 +33,9 @@ bool jobs_by_seq(struct store *store, int64_t seq, struct job *job);
 bool jobs_by_key(struct store *store, int64_t uid, const char *key, bool only_unfinished,
     struct job *job);
 
+/* Not begun, and to be cancelled first when its time is over. */
+bool jobs_next_due(struct store *store, struct job *job);
+
 /* The approval that ends first. */
 bool jobs_next_expiry(struct store *store, struct job *job);
 
@@ -52,13 +55,22 @@ struct jobs_page {
 void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit,
     void *context);
 
+/* Ended, last changed before then, in one of these states (bits). */
+void jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
+    void *context);
+
+/* Inside a transaction: the job with all that hangs on it. */
+void jobs_remove(struct store *store, int64_t seq);
+
 struct jobs_counts {
 	int64_t queued, running, retry_wait, undecided;
 };
 struct jobs_counts jobs_count(struct store *store);
 int64_t jobs_unfinished_of(struct store *store, int64_t uid);
-/* Approved, but not before some later time. */
-int64_t jobs_timed(struct store *store, uint64_t now_us);
+/* When the oldest approval was given that a run may still refer to; 0: there is none. */
+int64_t jobs_oldest_approval_us(struct store *store);
+/* When the next approved job becomes ready by the clock alone (realtime us); 0: none will. */
+uint64_t jobs_next_ready(struct store *store, uint64_t now_us);
 
 void jobs_free(struct job *job);
 

@@ -21,7 +21,17 @@ letters_state(struct store *store, struct letters_state *state)
 	memcpy(state->acked_hash, hash.at, sizeof(state->acked_hash)); /* 32 by the schema */
 	bytes_free(&hash);
 	state->policy_sha256 = store_bytes(query);
+	state->held = store_integer(query) != 0;
 	store_done(query);
+}
+
+void
+letters_set_held(struct store *store, bool held)
+{
+	struct query *query = store_query(store, STATEMENT_META_HELD);
+
+	store_put_integer(query, held);
+	store_run(query);
 }
 
 void
@@ -65,9 +75,20 @@ letters_from(struct store *store, uint64_t sn, struct letter *letter)
 		letter->d = store_bytes(query);
 		letter->seal = store_integer(query) != 0;
 		letter->job = store_integer(query);
+		letter->created_us = store_integer(query);
 	}
 	store_done(query);
 	return found;
+}
+
+uint64_t
+letters_first(struct store *store)
+{
+	struct letter letter;
+	uint64_t sn = letters_from(store, 0, &letter) ? letter.sn : 0;
+
+	letters_free(&letter);
+	return sn;
 }
 
 void

@@ -16,6 +16,7 @@ struct letters_state {
 	uint64_t acked_sn; /* UINT64_MAX: none */
 	uint64_t acked_seq;
 	uint8_t acked_hash[32];
+	bool held; /* the whole queue */
 	struct bytes policy_sha256; /* of the newest policy.loaded, empty: none */
 };
 
@@ -25,15 +26,18 @@ struct letter {
 	struct bytes d;
 	bool seal;
 	int64_t job; /* jobs.seq, 0: about no job */
+	int64_t created_us; /* when it is read */
 };
 
 void letters_state(struct store *store, struct letters_state *state);
+void letters_set_held(struct store *store, bool held);
 void letters_set_policy(struct store *store, const uint8_t sha256[32]);
 
 /* Inside a transaction: a record with this number, which must be the next one. */
 void letters_add(struct store *store, const struct letter *letter, uint64_t now_us);
 
 /* The first with this number or a later one; false: there is none.  Free it with letters_free(). */
+uint64_t letters_first(struct store *store); /* number of the oldest that is kept; 0: none */
 bool letters_from(struct store *store, uint64_t sn, struct letter *letter);
 void letters_free(struct letter *letter);
 

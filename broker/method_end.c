@@ -6,6 +6,7 @@
 #include "broker.h"
 #include "job.h"
 #include "methods.h"
+#include "needs.h"
 #include "params.h"
 
 static const char *const only_job[] = { "job_id", NULL };
@@ -74,6 +75,7 @@ static void
 begin_anew(struct job *job)
 {
 	job->attempts = 0;
+	job->held = job->needs = 0;
 	job->cancel_us = 0;
 	free(job->result);
 	free(job->error_class);
@@ -100,6 +102,7 @@ method_job_retry(struct operation *operation)
 		return;
 	if (job_take(STEP_RETRY, &job.status, &job.approval)) {
 		begin_anew(&job);
+		needs_forget(operation->broker->store, job.seq); /* the step below writes the job itself */
 		methods_answer_job_after(operation,
 		    methods_step(operation->broker, &job, "job.retry", record_step(&job, &who),
 		        false, NULL));

@@ -12,6 +12,7 @@
 #include "methods.h"
 #include "params.h"
 #include "present.h"
+#include "order.h"
 #include "submission.h"
 #include "weigh.h"
 
@@ -20,6 +21,7 @@
 static void run_waits(struct operation *operation);
 static void run_assess(struct operation *operation);
 static void work_next(struct operation *operation);
+static void run_or_wait(struct operation *operation, struct job *job);
 
 static struct job
 load(struct operation *operation)
@@ -102,12 +104,34 @@ run_waits(struct operation *operation)
 	jobs_free(&job);
 }
 
+/* Why it cannot begin, and waiting for another run's end would not help: or true. */
+static bool
+is_free(struct operation *operation, const struct job *job)
+{
+	uint32_t blocks = order_blocks(operation->broker, job);
+
+	if (blocks & ORDER_HELD)
+		operation_refuse(operation, "invalid_job_state", "the job is held: release it first");
+	else if (blocks & ORDER_PAUSED)
+		operation_refuse(operation, "invalid_job_state", "the queue is held: release it first");
+	else if (blocks & ORDER_NEEDS)
+		operation_refuse(operation, "invalid_job_state",
+		    "the job waits for the end of another one (see \"after\")");
+	else
+		return true;
+	return false;
+}
+
 /* There is a slot, and nothing waited since the assessment said yes. */
 static void
 run_now(struct operation *operation, struct job *job)
 {
 	dispatch_begin(operation->broker, job, worker_of(operation));
 	operation->holds_job = false;
+	if (!operation->client) { /* the broker's own worker: the run goes on without it */
+		operation_answer(operation, json_object());
+		return;
+	}
 	operation_await(operation, WAIT_JOB, run_waits);
 }
 
@@ -121,9 +145,14 @@ run_assessed(struct operation *operation)
 	struct job job = load(operation);
 
 	operation->holds_job = false;
-	if (is_work(operation) && !job_may(STEP_DISPATCH, job.status, job.approval)) {
+	if (is_work(operation) && (!job_may(STEP_DISPATCH, job.status, job.approval) ||
+	    order_blocks(operation->broker, &job) & ~(uint32_t)ORDER_PASSES)) {
 		jobs_free(&job);
 		work_next(operation); /* somebody took another step: take the next job */
+		return;
+	}
+	if (job_may(STEP_DISPATCH, job.status, job.approval) && !is_free(operation, &job)) {
+		jobs_free(&job);
 		return;
 	}
 	switch (weigh_run(operation, &job)) {
@@ -133,14 +162,25 @@ run_assessed(struct operation *operation)
 		methods_answer_job_after(operation, (uint64_t)job.effect_sn);
 		break;
 	case WEIGH_GOOD:
-		if (dispatch_has_slot(operation->broker))
-			run_now(operation, &job);
-		else {
-			operation->holds_job = true;
-			operation_await(operation, WAIT_SLOT, run_assess);
-		}
+		run_or_wait(operation, &job);
 	}
 	jobs_free(&job);
+}
+
+/* Group and key may have been taken since it was chosen: `work` takes the next, `run` waits. */
+static void
+run_or_wait(struct operation *operation, struct job *job)
+{
+	bool passes = order_blocks(operation->broker, job) & ORDER_PASSES;
+
+	if (!passes && dispatch_has_slot(operation->broker)) {
+		run_now(operation, job);
+	} else if (passes && is_work(operation)) {
+		work_next(operation);
+	} else {
+		operation->holds_job = !passes;
+		operation_await(operation, WAIT_RUN, run_assess);
+	}
 }
 
 /* Assess the job that is to run, unless somebody else has taken a step with it. */
@@ -183,6 +223,8 @@ may_begin(struct operation *operation, const struct job *job)
 	else if (operation_job_is_held(operation->broker, job->id.at))
 		operation_refuse(operation, "invalid_job_state",
 		    "another client is about to run this job");
+	else if (!is_free(operation, job))
+		return false;
 	else if (job->status == JOB_QUEUED && job->available_us > (int64_t)clock_realtime_us())
 		operation_refuse(operation, "invalid_job_state",
 		    "the job is not to run before its time");
@@ -238,7 +280,8 @@ take_free(void *context, struct job *job)
 {
 	struct operation *operation = context;
 
-	if (operation_job_is_held(operation->broker, job->id.at))
+	if (operation_job_is_held(operation->broker, job->id.at) ||
+	    order_blocks(operation->broker, job))
 		return true;
 	memcpy(operation->job, job->id.at, sizeof(operation->job));
 	operation->holds_job = true;
@@ -253,9 +296,11 @@ work_next(struct operation *operation)
 	struct job job;
 	bool execute = false;
 
-	jobs_each_ready(operation->broker->store, clock_realtime_us(),
-	    outbox->settled_sn == UINT64_MAX ? -1 : (int64_t)outbox->settled_sn, take_free,
-	    operation);
+	operation->holds_job = false;
+	if (!operation->broker->paused)
+		jobs_each_ready(operation->broker->store, clock_realtime_us(),
+		    outbox->settled_sn == UINT64_MAX ? -1 : (int64_t)outbox->settled_sn, take_free,
+		    operation);
 	if (!operation->holds_job) {
 		idle = json_object();
 		json_add_text(idle, "status", "idle");

@@ -75,6 +75,29 @@ find_existing(struct operation *operation, struct job *old)
 	    job->submitter_uid, job->key, !job->key_given, old);
 }
 
+/* False: what it would wait for can never be; nothing is stored. */
+static bool
+add_needs(struct operation *operation, struct job *job)
+{
+	const struct submission *submission = operation->submission;
+	struct broker *broker = operation->broker;
+
+	for (size_t i = 0; i < submission->need_count; i++) {
+		struct job on;
+		bool can_be = jobs_by_seq(broker->store, submission->needs[i].job, &on) &&
+		    order_need(broker, job, &on, submission->needs[i].want);
+
+		jobs_free(&on);
+		if (can_be)
+			continue;
+		store_rollback(broker->store);
+		operation_refuse(operation, "invalid_job_state",
+		    "a job in after has ended otherwise: this one could never run");
+		return false;
+	}
+	return true;
+}
+
 static void
 store_new(struct operation *operation)
 {
@@ -91,6 +114,8 @@ store_new(struct operation *operation)
 	}
 	store_begin(broker->store);
 	jobs_add(broker->store, job);
+	if (!add_needs(operation, job))
+		return;
 	sn = outbox_add(&broker->outbox, "job.proposed",
 	    record_proposed(job, assess_allows(assessment), assessment->reason), false, job->seq);
 	job->effect_sn = (int64_t)sn;

@@ -1,18 +1,23 @@
 /* What several methods need. */
 #include <string.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "text.h"
 
 #include "broker.h"
+#include "job.h"
 #include "methods.h"
 #include "present.h"
+#include "order.h"
 
 struct record_who
 methods_who(const struct operation *operation, const char *by)
 {
 	const struct client *client = operation->client;
 
+	if (!client)
+		return (struct record_who){ getuid(), getgid(), getpid(), "broker" };
 	return (struct record_who){ client->uid, client->gid, client->pid, by };
 }
 
@@ -73,6 +78,8 @@ methods_step(struct broker *broker, struct job *job, const char *type, struct js
 	jobs_change(broker->store, job);
 	if (decision)
 		attempts_decided(broker->store, job->seq, decision);
+	if (job_is_finished(job->status))
+		order_job_ended(broker, job);
 	outbox_commit(&broker->outbox);
 	operation_job_changed(broker, job->id.at);
 	return sn;

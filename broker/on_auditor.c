@@ -34,6 +34,12 @@ broker_on_log_sealed(struct broker *broker, const struct message *message)
 }
 
 void
+broker_on_log_pruned(struct broker *broker, const struct message *message)
+{
+	sealed_take_pruned(broker, &message->body.log_pruned);
+}
+
+void
 broker_on_log_segment(struct broker *broker, const struct message *message)
 {
 	sealed_take_segment(broker, &message->body.log_segment, message->descriptors[0]);

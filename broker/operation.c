@@ -11,7 +11,6 @@
 
 #include "assess.h"
 #include "broker.h"
-#include "dispatch.h"
 #include "submission.h"
 
 static const struct method {
@@ -33,12 +32,12 @@ find_method(const char *name)
 	return NULL;
 }
 
-void
-operation_begin(struct broker *broker, struct client *client, struct rpc_request *request,
+/* The last in the row.  Takes request and descriptor. */
+static struct operation *
+add_operation(struct broker *broker, struct client *client, struct rpc_request *request,
     int descriptor)
 {
 	struct operation *operation = bytes_make(sizeof(*operation)), **end = &broker->operations;
-	const struct method *method = find_method(request->method);
 
 	*operation = (struct operation){ .broker = broker, .client = client, .request = *request,
 	    .descriptor = descriptor };
@@ -46,6 +45,16 @@ operation_begin(struct broker *broker, struct client *client, struct rpc_request
 	while (*end)
 		end = &(*end)->next;
 	*end = operation;
+	return operation;
+}
+
+void
+operation_begin(struct broker *broker, struct client *client, struct rpc_request *request,
+    int descriptor)
+{
+	const struct method *method = find_method(request->method);
+	struct operation *operation = add_operation(broker, client, request, descriptor);
+
 	client->operation = operation;
 	if (!method)
 		operation_refuse(operation, "invalid_input", "there is no such method");
@@ -56,6 +65,26 @@ operation_begin(struct broker *broker, struct client *client, struct rpc_request
 		method->call(operation);
 }
 
+bool
+operation_begin_own(struct broker *broker, struct rpc_request *request)
+{
+	const struct method *method = find_method(request->method);
+	struct operation *operation = add_operation(broker, NULL, request, -1);
+
+	method->call(operation);
+	return !operation->ended;
+}
+
+unsigned
+operation_own_count(const struct broker *broker)
+{
+	unsigned count = 0;
+
+	for (const struct operation *at = broker->operations; at; at = at->next)
+		count += !at->client && !at->ended;
+	return count;
+}
+
 /*
  * It is over: nobody finds it any more.  Its memory is given back by operation_run(), for the
  * method that ended it may still be looking at it.
@@ -63,7 +92,8 @@ operation_begin(struct broker *broker, struct client *client, struct rpc_request
 static void
 end_operation(struct operation *operation)
 {
-	operation->client->operation = NULL;
+	if (operation->client)
+		operation->client->operation = NULL;
 	operation->client = NULL;
 	operation->ended = true;
 	operation->wait = WAIT_NOTHING;
@@ -80,6 +110,7 @@ free_operation(struct operation *operation)
 	submission_free(operation->submission);
 	json_free(operation->refusal_data);
 	free(operation->sealed);
+	free(operation->pruned);
 	for (uint64_t i = 0; i < operation->segment_count; i++)
 		close(operation->segments[i]);
 	free(operation->segments);
@@ -98,7 +129,10 @@ send_and_end(struct operation *operation, char *line, size_t length)
 
 	operation->segments = NULL;
 	operation->segment_count = 0;
-	client_send(operation->client, line, length, descriptors, count);
+	if (operation->client)
+		client_send(operation->client, line, length, descriptors, count);
+	else
+		free(line); /* the broker's own hands out no descriptors */
 	end_operation(operation);
 }
 
@@ -126,7 +160,7 @@ refuse(struct operation *operation, struct json *data, const char *code, const c
 	size_t length;
 	char *line;
 
-	if (!method || (method->control_only && !operation->client->control))
+	if (!method || (method->control_only && operation->client && !operation->client->control))
 		fault.number = RPC_METHOD;
 	if (vsnprintf(fault.text, sizeof(fault.text), format, arguments) < 0)
 		fault.text[0] = '\0';
@@ -218,6 +252,13 @@ operation_job_changed(struct broker *broker, const uint8_t job[16])
 			at->woken |= at->wait == WAIT_JOB;
 }
 
+void
+operation_run_ended(struct broker *broker)
+{
+	for (struct operation *at = broker->operations; at; at = at->next)
+		at->woken |= at->wait == WAIT_RUN;
+}
+
 struct operation *
 operation_of_question(struct broker *broker, uint64_t question)
 {
@@ -246,6 +287,7 @@ may_go_on(const struct operation *operation)
 	case WAIT_NOTHING:
 		return false;
 	case WAIT_WOKEN:
+	case WAIT_RUN:
 		return operation->woken;
 	case WAIT_RECORD:
 		return outbox_is_settled(&operation->broker->outbox, operation->sn) ||
@@ -253,10 +295,10 @@ may_go_on(const struct operation *operation)
 		    clock_monotonic_us() >= operation->record_by_us;
 	case WAIT_JOB:
 		return operation->woken || late;
-	case WAIT_SLOT:
-		return dispatch_has_slot(operation->broker);
 	case WAIT_TIME:
 		return late;
+	case WAIT_EVENT:
+		return late || outbox_is_settled(&operation->broker->outbox, operation->sn);
 	}
 	return false;
 }
@@ -320,7 +362,7 @@ operation_deadline(const struct broker *broker)
 
 	for (const struct operation *at = broker->operations; at; at = at->next) {
 		uint64_t due = at->wait == WAIT_RECORD ? at->record_by_us :
-		    at->wait == WAIT_JOB || at->wait == WAIT_TIME ? at->deadline_us : 0;
+		    at->wait == WAIT_JOB || at->wait == WAIT_TIME || at->wait == WAIT_EVENT ? at->deadline_us : 0;
 
 		if (due && (!first || due < first))
 			first = due;

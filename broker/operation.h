@@ -24,14 +24,15 @@ enum operation_wait {
 	WAIT_WOKEN,  /* operation->woken: an assessment, a sealed head */
 	WAIT_RECORD, /* record operation->sn is durable in log and store */
 	WAIT_JOB,    /* a step of operation->job was taken, or the deadline */
-	WAIT_SLOT,   /* a slot is free */
+	WAIT_RUN,    /* some run ended: a slot, a place in a group or a key is free */
 	WAIT_TIME,   /* the deadline */
+	WAIT_EVENT,  /* record operation->sn is durable, or the deadline */
 };
 
 struct operation {
 	struct operation *next;
 	struct broker *broker;
-	struct client *client;
+	struct client *client;     /* NULL: the broker's own, or over */
 	struct rpc_request request;
 	int descriptor;            /* that came with the line, -1: none */
 
@@ -42,7 +43,7 @@ struct operation {
 	uint64_t sn;               /* record that is waited for */
 	uint64_t record_by_us;     /* monotonic: when waiting for it ends */
 	uint64_t question;         /* of the assessment or the sealed head; 0: none */
-	uint64_t deadline_us;      /* monotonic, 0: none; only WAIT_JOB and WAIT_TIME look at it */
+	uint64_t deadline_us;      /* monotonic, 0: none; only WAIT_JOB, WAIT_TIME and WAIT_EVENT look at it */
 
 	/* What the methods keep between their steps. */
 	uint8_t job[16];
@@ -53,6 +54,10 @@ struct operation {
 	char refusal_text[300];
 	struct json *refusal_data;
 	struct msg_log_sealed *sealed;
+	struct msg_log_pruned *pruned;
+	uint64_t cursor;           /* of events.read */
+	size_t count;              /* of what is answered when its record is durable */
+	bool more;
 	bool hands_segments;
 	int *segments;             /* descriptors of the log */
 	uint64_t segment_count, segments_seen;
@@ -61,6 +66,13 @@ struct operation {
 /* Begin the request of a client.  Takes request and descriptor. */
 void operation_begin(struct broker *broker, struct client *client, struct rpc_request *request,
     int descriptor);
+
+/*
+ * The same for the broker itself: no client, nobody hears the answer.  Takes request, whose
+ * method must be one of methods.def.  False: it ended at once.
+ */
+bool operation_begin_own(struct broker *broker, struct rpc_request *request);
+unsigned operation_own_count(const struct broker *broker);
 
 /* --- exactly one of these ends an operation; its client is NULL then --- */
 void operation_answer(struct operation *operation, struct json *result); /* takes result */
@@ -83,6 +95,7 @@ void operation_refuse_after(struct operation *operation, uint64_t sn, struct jso
 
 /* --- events --- */
 void operation_job_changed(struct broker *broker, const uint8_t job[16]);
+void operation_run_ended(struct broker *broker);
 struct operation *operation_of_question(struct broker *broker, uint64_t question);
 bool operation_job_is_held(const struct broker *broker, const uint8_t job[16]);
 

@@ -212,6 +212,10 @@ put_limits(const struct plan_source *source, struct fields_writer *writer)
 	fields_put_u64(writer, PLAN_PROCESSES, limits->processes);
 	fields_put_u64(writer, PLAN_MEMORY_BYTES, limits->memory_bytes);
 	fields_put_u64(writer, PLAN_TMP_BYTES, limits->tmp_bytes);
+	if (source->audit_loss != AUDIT_LOSS_LATER)
+		fields_put_u64(writer, PLAN_AUDIT_LOSS, source->audit_loss);
+	if (source->retry_safe)
+		fields_put_u64(writer, PLAN_RETRY_SAFE, 1);
 }
 
 static bool

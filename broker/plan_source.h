@@ -27,6 +27,8 @@ struct plan_source {
 	size_t environment_count;
 	const unsigned char *answer;   /* the executor's fields of PROGRAM_ASSESSED, as they came */
 	size_t answer_length;
+	uint64_t audit_loss;           /* enum audit_loss */
+	bool retry_safe;
 	uint64_t timeout_ms;
 	const struct policy_limits *limits;
 };

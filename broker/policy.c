@@ -1,4 +1,6 @@
 /* What a loaded policy says about itself. */
+#include <string.h>
+
 #include "policy_parts.h"
 #include "text.h"
 
@@ -43,6 +45,27 @@ unsigned
 policy_slots(const struct policy *policy)
 {
 	return policy->slots;
+}
+
+unsigned
+policy_workers(const struct policy *policy)
+{
+	return policy->workers;
+}
+
+unsigned
+policy_group(const struct policy *policy, const char *name)
+{
+	for (size_t i = 0; i < policy->group_count; i++)
+		if (strcmp(policy->groups[i].name, name) == 0)
+			return policy->groups[i].parallel;
+	return 0;
+}
+
+uint64_t
+policy_audit_loss(const struct policy *policy)
+{
+	return policy->audit_loss;
 }
 
 const char *

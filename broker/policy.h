@@ -66,6 +66,9 @@ struct policy_root policy_root_at(const struct policy *policy, size_t index);
 /* What launch found the root to be, all links resolved: from then on working directories are compared with that. */
 void policy_resolve_root(struct policy *policy, size_t index, const char *canonical);
 unsigned policy_slots(const struct policy *policy);
+unsigned policy_workers(const struct policy *policy); /* jobs the broker itself starts at once; 0: none */
+unsigned policy_group(const struct policy *policy, const char *name); /* how many run at once; 0: no such group */
+uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
 const char *policy_profile_floor(const struct policy *policy);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);

@@ -71,7 +71,10 @@ struct policy {
 	struct text_list fixed;       /* "NAME=value" */
 	const char *search_path;
 	uint64_t timeout_seconds, approval_seconds;
-	unsigned slots;
+	unsigned slots, workers;
+	struct { const char *name; unsigned parallel; } groups[LIMIT_GROUPS];
+	size_t group_count;
+	uint64_t audit_loss; /* enum audit_loss */
 	struct policy_limits limits;
 };
 

@@ -69,7 +69,7 @@ add_roots(struct json *summary, const struct policy *policy)
 struct json *
 policy_summary(const struct policy *policy)
 {
-	struct json *summary = json_object(), *rules;
+	struct json *summary = json_object(), *rules, *groups;
 
 	json_add_integer(summary, "version", policy->version);
 	rules = json_add_array(summary, "rules");
@@ -85,5 +85,9 @@ policy_summary(const struct policy *policy)
 	json_add_integer(summary, "keep_bytes", (int64_t)policy->limits.keep_bytes);
 	json_add_integer(summary, "approval_seconds", (int64_t)policy->approval_seconds);
 	json_add_integer(summary, "slots", policy->slots);
+	json_add_integer(summary, "workers", policy->workers);
+	groups = json_add_object(summary, "groups");
+	for (size_t i = 0; i < policy->group_count; i++)
+		json_add_integer(groups, policy->groups[i].name, policy->groups[i].parallel);
 	return summary;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "boot.h"
+#include "plan.h"
 #include "policy_parts.h"
 #include "text.h"
 
@@ -173,19 +174,68 @@ read_path(struct loading *loading, const struct json *list)
 	return true;
 }
 
+/* {"build": 2}: how many of a group run at once. */
+static bool
+read_groups(struct loading *loading, const struct json *value)
+{
+	struct policy *policy = loading->policy;
+
+	if (value && (!json_is_object(value) || json_count(value) > LIMIT_GROUPS))
+		return policy_refuse(loading, value, "queue.groups must be an object of at most %d numbers",
+		    LIMIT_GROUPS);
+	for (size_t i = 0; i < json_count(value); i++) {
+		const char *name = json_key_at(value, i);
+		uint64_t parallel = 1;
+
+		if (strlen(name) == 0 || strlen(name) > LIMIT_LABEL_BYTES)
+			return policy_refuse(loading, json_at(value, i), "queue.groups: a name has 1 to %d bytes",
+			    LIMIT_LABEL_BYTES);
+		if (!policy_read_number(loading, json_at(value, i), "queue.groups", 1, LIMIT_SLOTS, &parallel))
+			return false;
+		policy->groups[policy->group_count].name = policy_text(policy, name);
+		policy->groups[policy->group_count++].parallel = (unsigned)parallel;
+	}
+	return true;
+}
+
+/* What a job's keeper does when the auditor is gone. */
+static bool
+read_audit_loss(struct loading *loading, const struct json *value)
+{
+	static const char *const names[AUDIT_LOSS_COUNT] = { [AUDIT_LOSS_LATER] = "freeze_later",
+		[AUDIT_LOSS_CONTINUE] = "continue", [AUDIT_LOSS_FREEZE] = "freeze",
+		[AUDIT_LOSS_KILL] = "kill" };
+	const char *name = json_text(value);
+
+	if (!value)
+		return true;
+	for (uint64_t i = 0; name && i < AUDIT_LOSS_COUNT; i++)
+		if (strcmp(name, names[i]) == 0) {
+			loading->policy->audit_loss = i;
+			return true;
+		}
+	return policy_refuse(loading, value,
+	    "queue.on_audit_loss must be freeze_later, continue, freeze or kill");
+}
+
 static bool
 read_queue(struct loading *loading, const struct json *value)
 {
-	static const char *const known[] = { "slots", NULL };
-	uint64_t slots = loading->policy->slots;
+	static const char *const known[] = { "slots", "workers", "groups", "on_audit_loss", NULL };
+	uint64_t slots = loading->policy->slots, workers = 0;
 
 	if (!value)
 		return true;
 	if (!policy_read_keys(loading, value, "queue", known) ||
 	    !policy_read_number(
-	        loading, json_get(value, "slots"), "queue.slots", 1, LIMIT_SLOTS, &slots))
+	        loading, json_get(value, "slots"), "queue.slots", 1, LIMIT_SLOTS, &slots) ||
+	    !policy_read_number(
+	        loading, json_get(value, "workers"), "queue.workers", 0, LIMIT_SLOTS, &workers) ||
+	    !read_groups(loading, json_get(value, "groups")) ||
+	    !read_audit_loss(loading, json_get(value, "on_audit_loss")))
 		return false;
 	loading->policy->slots = (unsigned)slots;
+	loading->policy->workers = (unsigned)workers;
 	return true;
 }
 

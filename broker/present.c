@@ -8,8 +8,10 @@
 #include "text.h"
 
 #include "broker.h"
+#include "dispatch.h"
 #include "job.h"
 #include "present.h"
+#include "order.h"
 #include "rules.h"
 
 void
@@ -176,8 +178,9 @@ add_waiting(struct broker *broker, struct json *object, const struct job *job)
 		json_add_text(list, NULL, "approval");
 	if (job->available_us > (int64_t)now_us)
 		json_add_text(list, NULL, job->status == JOB_RETRY_WAIT ? "retry" : "delay");
-	else if (job->approval == APPROVAL_APPROVED)
-		json_add_text(list, NULL, "worker"); /* run or work takes it */
+	else if (job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
+		json_add_text(list, NULL, dispatch_has_slot(broker) ? "worker" : "slot");
+	order_add_names(list, order_blocks(broker, job));
 }
 
 /* The first system's fields, in its order. */
@@ -220,6 +223,12 @@ present_job(struct broker *broker, const struct job *job)
 	json_add_text(object, "label", job->label);
 	json_add_text(object, "meta", job->meta);
 	json_add_integer(object, "priority", job->priority);
+	json_add_text(object, "retry", job->retry_safe ? "safe" : "never");
+	json_add_text(object, "group", job->group_name);
+	json_add_text(object, "mutex", job->mutex);
+	json_add_boolean(object, "held", job->held != 0);
+	present_time(object, "expires_at", job->expires_us);
+	order_add_needs(broker, job, json_add_array(object, "after"));
 	submitter = json_add_object(object, "submitter");
 	json_add_integer(submitter, "uid", job->submitter_uid);
 	json_add_integer(submitter, "gid", job->submitter_gid);

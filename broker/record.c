@@ -224,6 +224,24 @@ add_stream(struct json *d, const char *name, int64_t bytes, const struct bytes *
 }
 
 struct json *
+record_queue(const struct record_who *who)
+{
+	struct json *d = json_object();
+
+	add_who(d, who);
+	return d;
+}
+
+struct json *
+record_pruned(const struct job *job, const struct record_who *who, struct json *runs)
+{
+	struct json *d = record_step(job, who);
+
+	json_add(d, "runs", runs);
+	return d;
+}
+
+struct json *
 record_finished(const struct job *job, const struct attempt *attempt)
 {
 	struct json *d = begin(job);
@@ -255,6 +273,8 @@ record_lost(const struct job *job, const struct attempt *attempt)
 
 	json_add_integer(d, "attempt", attempt->number);
 	json_add_boolean(d, "started", attempt->started_us != 0);
+	if (attempt->next_try_us)
+		json_add_integer(d, "next_try_us", attempt->next_try_us);
 	return d;
 }
 

@@ -19,6 +19,11 @@
  *   job.lost              nobody knows how an attempt ended
  *   job.dead              the policy said no to an approved job
  *   job.retry             by hand: everything is decided anew
+ *   job.held job.released
+ *   queue.held queue.released
+ *   job.pruned            {"job","runs":[[attempt,slot],...]}: an old job is forgotten, its folders go
+ *   db.resync             the database was put back: what was approved is pending again
+ *   db.import             jobs of the first system came in
  *   policy.loaded policy.refused
  */
 #include <stdint.h>
@@ -51,6 +56,9 @@ struct json *record_dispatch(const struct job *job, const struct run_name *run,
     const uint8_t digest[32]);
 struct json *record_step(const struct job *job,
     const struct record_who *who); /* cancel_requested, cancelled, retry */
+struct json *record_queue(const struct record_who *who); /* about no job */
+/* Takes runs: [[attempt,slot],...]. */
+struct json *record_pruned(const struct job *job, const struct record_who *who, struct json *runs);
 struct json *record_finished(const struct job *job, const struct attempt *attempt);
 struct json *record_lost(const struct job *job, const struct attempt *attempt);
 struct json *record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots,

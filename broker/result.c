@@ -20,6 +20,30 @@
 #include "bytes.h"
 #include "result.h"
 
+/* May this be the second byte after that first one?  (RFC 3629, section 4) */
+static bool
+is_second(unsigned char first, unsigned char second)
+{
+	unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+	unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+
+	return second >= low && second <= high;
+}
+
+/* How much one mark stands for: the begin of a character that does not go on, else one byte. */
+static size_t
+broken_length(const char *bytes, size_t length)
+{
+	const unsigned char *at = (const unsigned char *)bytes;
+	size_t size = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2, have = 1;
+
+	if (at[0] < 0xc2 || at[0] > 0xf4 || length < 2 || !is_second(at[0], at[1]))
+		return 1;
+	while (have < size && have < length && (at[have] & 0xc0) == 0x80)
+		have++;
+	return have;
+}
+
 char *
 result_repair(const char *bytes, size_t length)
 {
@@ -37,7 +61,7 @@ result_repair(const char *bytes, size_t length)
 		} else {
 			memcpy(text + to, replacement, sizeof(replacement) - 1);
 			to += sizeof(replacement) - 1;
-			at++;
+			at += broken_length(bytes + at, length - at);
 		}
 	}
 	text[to] = '\0';
@@ -177,7 +201,7 @@ char *
 result_text(struct broker *broker, const struct job *job, const struct attempt *attempt)
 {
 	struct json *result;
-	bool truncated = false;
+	bool truncated = attempt->flags & END_CAPTURE_FAULT;
 	char *text;
 
 	if (attempt->outcome == OUTCOME_LOST)

@@ -184,7 +184,45 @@ make_tables(struct store *store)
 	log_info("store: made a new queue");
 }
 
-/* Ours, of this version, and sound; a newer one may hold what we would not understand. */
+/* A copy under another name, made through our own connection: nobody else can open the file. */
+static void
+copy_to(struct store *store, const char *name)
+{
+	sqlite3 *copy;
+	sqlite3_backup *backup;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW |
+	    SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE;
+	int code = sqlite3_open_v2(name, &copy, flags, "agent-safe");
+
+	if (code != SQLITE_OK)
+		fatal("store: %s: %s", name, sqlite3_errstr(code));
+	backup = sqlite3_backup_init(copy, "main", store->db, "main");
+	if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
+		fatal("store: %s: %s", name, sqlite3_errmsg(copy));
+	sqlite3_backup_finish(backup);
+	if (sqlite3_close(copy) != SQLITE_OK)
+		fatal("store: %s: it does not close", name);
+}
+
+/* Step by step to our version; the database as it was stays beside it. */
+static void
+migrate(struct store *store, int64_t version)
+{
+	char text[60];
+
+	sqlite3_snprintf(sizeof(text), text, STORE_FILE ".v%d", (int)version);
+	copy_to(store, text);
+	for (int64_t step = version; step < STORE_VERSION; step++) {
+		execute(store, "BEGIN IMMEDIATE");
+		execute(store, schema_steps[step - 1]);
+		sqlite3_snprintf(sizeof(text), text, "PRAGMA user_version = %d", (int)step + 1);
+		execute(store, text);
+		execute(store, "COMMIT");
+	}
+	log_info("store: brought from version %lld to %d", (long long)version, STORE_VERSION);
+}
+
+/* Ours, of a version we know, and sound; a newer one may hold what we would not understand. */
 static void
 check_tables(struct store *store)
 {
@@ -196,11 +234,13 @@ check_tables(struct store *store)
 	}
 	if (ask(store, "PRAGMA application_id") != STORE_APPLICATION)
 		fatal("store: this is not a queue of agent-safe");
-	if (version != STORE_VERSION)
+	if (version < 1 || version > STORE_VERSION)
 		fatal("store: version %lld, this program knows %d", (long long)version,
 		    STORE_VERSION);
 	if (ask(store, "SELECT count(*) FROM pragma_quick_check WHERE quick_check = 'ok'") != 1)
 		fatal("store: damaged: keep the files and restore a copy");
+	if (version < STORE_VERSION)
+		migrate(store, version);
 }
 
 static void

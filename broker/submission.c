@@ -89,24 +89,34 @@ read_workdir(struct operation *operation, struct job *job)
 	return true;
 }
 
+/* *moment stays as it is when the parameter is not there. */
 static bool
-read_not_before(struct operation *operation, struct job *job)
+read_moment(struct operation *operation, const char *name, int64_t *moment)
 {
-	const struct json *value = json_get(operation->request.params, "not_before");
+	const struct json *value = json_get(operation->request.params, name);
 	int64_t seconds;
 
-	job->available_us = job->created_us;
-	if (!value)
-		return true;
-	if (json_text(value) && moment_read(json_text(value), &job->available_us))
+	if (!value || (json_text(value) && moment_read(json_text(value), moment)))
 		return true;
 	if (json_integer(value, &seconds) && seconds >= 0 &&
 	    seconds < 253402300800) { /* year 10000 */
-		job->available_us = seconds * 1000000;
+		*moment = seconds * 1000000;
 		return true;
 	}
-	return submission_reject(operation, "invalid_input", "not_before", NULL,
-	    "not_before must be a time as in RFC 3339, or seconds since 1970");
+	return submission_reject(operation, "invalid_input", name, NULL,
+	    "%s must be a time as in RFC 3339, or seconds since 1970", name);
+}
+
+static bool
+read_times(struct operation *operation, struct job *job)
+{
+	job->available_us = job->created_us;
+	if (!read_moment(operation, "not_before", &job->available_us) ||
+	    !read_moment(operation, "expires", &job->expires_us))
+		return false;
+	return job->expires_us == 0 || job->expires_us > job->available_us ||
+	    submission_reject(operation, "invalid_input", "expires", NULL,
+	        "expires must be later than now, and than not_before");
 }
 
 static bool
@@ -189,6 +199,8 @@ is_clean(struct operation *operation, const struct job *job)
 	        job->key_given ? job->key : NULL) &&
 	    submission_text_is_clean(operation, "label", job->label) &&
 	    submission_text_is_clean(operation, "meta", job->meta) &&
+	    submission_text_is_clean(operation, "group", job->group_name) &&
+	    submission_text_is_clean(operation, "mutex", job->mutex) &&
 	    submission_text_is_clean(operation, "cwd", job->cwd);
 }
 
@@ -204,8 +216,8 @@ make_key(struct job *job)
 
 	if (job->key_given)
 		return;
-	text_format(numbers, sizeof(numbers), "%lld %lld", (long long)job->timeout_seconds,
-	    (long long)job->max_attempts);
+	text_format(numbers, sizeof(numbers), "%lld %lld%s", (long long)job->timeout_seconds,
+	    (long long)job->max_attempts, job->retry_safe ? " safe" : "");
 	digest_begin(&state);
 	digest_add(&state, job->argv.at, job->argv.length);
 	digest_add(&state, "", 1);
@@ -250,7 +262,7 @@ submission_read(struct operation *operation)
 {
 	static const char *const names[] = { "command", "timeout", "max_attempts",
 		"idempotency_key", "new", "label", "meta", "priority", "not_before", "source",
-		"environment", NULL };
+		"environment", "expires", "retry", "group", "mutex", "after", NULL };
 	struct submission *submission;
 
 	if (!params_known(operation, names, true))
@@ -258,9 +270,10 @@ submission_read(struct operation *operation)
 	submission = bytes_make(sizeof(*submission));
 	fill_new(&submission->job, operation->client);
 	if (read_numbers(operation, submission) && read_texts(operation, &submission->job) &&
-	    read_not_before(operation, &submission->job) &&
+	    read_times(operation, &submission->job) &&
 	    elements_command(operation, &submission->job) &&
 	    elements_environment(operation, &submission->job) &&
+	    submission_read_order(operation, submission) &&
 	    read_workdir(operation, &submission->job) && is_clean(operation, &submission->job)) {
 		make_key(&submission->job);
 		return submission;
@@ -295,6 +308,8 @@ submission_differences(const struct job *old, const struct job *new, struct json
 		json_add_text(names, NULL, "timeout");
 	if (old->max_attempts != new->max_attempts)
 		json_add_text(names, NULL, "max_attempts");
+	if (old->retry_safe != new->retry_safe)
+		json_add_text(names, NULL, "retry");
 	if (!same_bytes(&old->environment, &new->environment))
 		json_add_text(names, NULL, "environment");
 }

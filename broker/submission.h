@@ -5,12 +5,18 @@
 #include <stdbool.h>
 
 #include "jobs.h"
+#include "order.h"
 
 struct operation;
 
 struct submission {
 	struct job job; /* complete but for the plan and the numbers of the store */
 	bool new;       /* the same again, although it was there before */
+	size_t need_count; /* jobs that must end before */
+	struct {
+		int64_t job; /* jobs.seq */
+		enum order_want want;
+	} needs[ORDER_NEEDS_MOST];
 };
 
 /*
@@ -19,6 +25,9 @@ struct submission {
  */
 struct submission *submission_read(struct operation *operation);
 void submission_free(struct submission *submission);
+
+/* submission_order.c: retry, group, mutex, after. */
+bool submission_read_order(struct operation *operation, struct submission *submission);
 
 /*
  * Refuse, and have it on record first: the code, what it was about and which rule, never the

@@ -53,6 +53,8 @@ static const struct {
 	[PLAN_PROCESSES] = { SHAPE_NUMBER, AT(processes), 8 },
 	[PLAN_MEMORY_BYTES] = { SHAPE_NUMBER, AT(memory_bytes), 8 },
 	[PLAN_TMP_BYTES] = { SHAPE_NUMBER, AT(tmp_bytes), 8 },
+	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
+	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
 };
 
 /* What has been read so far. */
@@ -161,6 +163,8 @@ numbers_hold(const struct reading *reading)
 			continue;
 		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
 			wanted = interpreter;
+		if (tag > PLAN_TMP_BYTES)
+			wanted = reading->counts[tag] > 0; /* at most once */
 		if (reading->counts[tag] != wanted)
 			return false;
 	}
@@ -179,6 +183,8 @@ values_hold(const struct plan *plan, const struct reading *reading)
 	if (!text_path_within(plan->cwd, plan->root) || !kind_is_known(plan->program.kind))
 		return false;
 	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
+		return false;
+	if (plan->audit_loss >= AUDIT_LOSS_COUNT || plan->retry_safe > 1)
 		return false;
 	return plan->program.size <= LIMIT_PROGRAM_BYTES &&
 	    plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&

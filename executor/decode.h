@@ -34,6 +34,8 @@ struct plan {
 	size_t argc, envc;
 	struct program program, interpreter;
 	uint64_t timeout_ms, grace_ms, keep_bytes, output_bytes;
+	uint64_t audit_loss; /* enum audit_loss */
+	uint64_t retry_safe; /* the broker's business; covered by the digest all the same */
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
 	char *memory; /* of the vectors */
 };

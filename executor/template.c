@@ -208,6 +208,26 @@ write_slot(const struct boot *boot, unsigned slot, const struct identity *job,
 	replace(path, text);
 }
 
+/* No root can lie behind a link: where one is below /var/tmp, that is no other name for /tmp. */
+static void
+make_root_places(int root, const struct boot *boot)
+{
+	bool linked = true;
+
+	for (unsigned i = 0; i < boot->root_count; i++) {
+		const char *path = boot->roots[i].path;
+
+		if (linked && text_path_within(path, "/var/tmp")) {
+			linked = false;
+			if (unlinkat(root, "var/tmp", 0) < 0 || mkdirat(root, "var/tmp", 0755) < 0)
+				cannot("var/tmp");
+		}
+		/* A root below /tmp gets its mount point in each job's own /tmp. */
+		if (!text_path_within(path, "/tmp") && mounts_point(root, path, 0) < 0)
+			log_warn("no place for the root %s in a cage: %s", path, strerror(errno));
+	}
+}
+
 void
 template_make(const struct boot *boot, const struct identity *jobs, const struct identity *inits)
 {
@@ -224,12 +244,7 @@ template_make(const struct boot *boot, const struct identity *jobs, const struct
 	show_system(root);
 	fill(root);
 	show_devices(root);
-	/* A root below /tmp gets its mount point in each job's own /tmp. */
-	for (unsigned i = 0; i < boot->root_count; i++)
-		if (!text_path_within(boot->roots[i].path, "/tmp") &&
-		    mounts_point(root, boot->roots[i].path, 0) < 0)
-			log_warn("no place for the root %s in a cage: %s", boot->roots[i].path,
-			    strerror(errno));
+	make_root_places(root, boot);
 	if (mounts_set(AT_FDCWD, path, MOUNTS_READ_ONLY) < 0)
 		cannot("read-only");
 	for (unsigned slot = 0; slot < boot->slot_count; slot++)

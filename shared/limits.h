@@ -37,6 +37,8 @@
 #define LIMIT_META_BYTES 512 /* what a caller says of its call: recorded, never believed */
 #define LIMIT_PENDING 1000         /* unfinished jobs of one submitter */
 
+#define LIMIT_GROUPS 64            /* of a policy; each is looked through at every claim */
+
 #define LIMIT_TIMEOUT_SECONDS 86400
 #define LIMIT_ATTEMPTS 20
 

@@ -107,11 +107,17 @@ struct msg_log_sealed {
 	uint8_t genesis_key[32];
 	uint64_t segments;     /* how many LOG_SEGMENT follow */
 	uint32_t rotated;      /* 1: a new segment was begun for this order */
-	uint32_t unused;
+	uint32_t pruned;       /* 1: the first LOG_SEGMENT is the file anchors.jsonl */
 };
 
-/* Descriptor: read-only, of the index-th segment. */
+/* Descriptor: read-only, of the index-th segment; first_seq UINT64_MAX: of anchors.jsonl. */
 struct msg_log_segment { uint64_t request; uint64_t index; uint64_t first_seq; };
+
+/*
+ * Answer to LOG_PRUNE: the lines before first_seq, in this many segments, may be removed; the log
+ * says so, sealed.  segments 0: nothing may, and nothing was written.
+ */
+struct msg_log_pruned { uint64_t request; uint64_t first_seq; uint64_t segments; };
 
 /* --- to the auditor -------------------------------------------------------- */
 
@@ -141,6 +147,9 @@ enum seal_want {
 	SEAL_WANT_ROTATE = 1 << 2,    /* begin a new segment first, if there is space for one */
 };
 struct msg_log_seal { uint64_t request; uint32_t want; uint32_t unused; uint8_t nonce[32]; };
+
+/* Whole segments whose lines are all older than both: put on record that they may be removed. */
+struct msg_log_prune { uint64_t request; uint64_t before_seq; uint64_t before_us; };
 
 struct msg_executor_hello { uint64_t layers; };
 

@@ -49,7 +49,18 @@ enum plan_tag {
 	PLAN_PROCESSES,           /* pids.max where there is one, RLIMIT_NPROC always */
 	PLAN_MEMORY_BYTES,        /* memory.max where there is one; 0: no limit */
 	PLAN_TMP_BYTES,           /* size of /tmp and /dev/shm together */
+	PLAN_AUDIT_LOSS,          /* opt: enum audit_loss; not there: AUDIT_LOSS_LATER */
+	PLAN_RETRY_SAFE,          /* opt: 1: a run of which nobody knows how it ended may be repeated */
 	PLAN_TAG_END
+};
+
+/* What a keeper does with its job when the auditor is gone. */
+enum audit_loss {
+	AUDIT_LOSS_LATER,         /* go on for 10 s, then freeze it until there is an auditor again */
+	AUDIT_LOSS_CONTINUE,
+	AUDIT_LOSS_FREEZE,
+	AUDIT_LOSS_KILL,
+	AUDIT_LOSS_COUNT
 };
 
 enum program_kind {

@@ -10,7 +10,16 @@ FUZZ_CC = clang
 SECONDS = 60
 MINUTES = 10
 
-read_line = $(shell sed -n 's,.*$(1): *,,p' $(2) | sed 's, *\*/$$,,')
+# What the tests say of themselves, read in one go: unit_text_LINKS, unit_text_LIBS, ...
+$(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) tests/tests.mk
+	@mkdir -p $(@D)
+	@awk '{ sub(/ *\*\/ *$$/, "") } \
+	    match($$0, /(links|libs): */) { \
+		what = substr($$0, RSTART, 4) == "link" ? "LINKS" : "LIBS"; \
+		split(FILENAME, part, "/"); sub(/\.c$$/, "", part[3]); \
+		print part[2] "_" part[3] "_" what " += " substr($$0, RSTART + RLENGTH) }' $(filter %.c,$^) >$@
+include $(BUILD)/links.mk
+
 # Folders that a source may include from: its own, shared/, and the auditor's for its verifier.
 sees = $(sort shared $(patsubst %/,%,$(dir $(1))) $(if $(filter auditor/verify/%,$(1)),auditor))
 
@@ -21,13 +30,12 @@ $(BUILD)/san/%.o: %.c $(BUILD)/flags
 
 # $(1): unit, contract or fuzz; $(2): name.  A fuzz target gets a main() that replays files.
 define c_test
-$(1)_$(2)_LINKS := $(call read_line,links,tests/$(1)/$(2).c)
 $(BUILD)/san/tests/$(1)/$(2).o: tests/$(1)/$(2).c $(BUILD)/flags
 	@mkdir -p $$(@D)
 	$(CC) $(BASE) $(SAN) $(EXTRA) $$(addprefix -iquote ,$$(call sees,$$($(1)_$(2)_LINKS)) tests/support) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(1)/$(2): $(BUILD)/san/tests/$(1)/$(2).o $$(patsubst %.c,$(BUILD)/san/%.o,$$($(1)_$(2)_LINKS) $(3))
 	@mkdir -p $$(@D)
-	$(CC) $(SAN) $(EXTRA) -o $$@ $$^ -lcmocka $(call read_line,libs,tests/$(1)/$(2).c)
+	$(CC) $(SAN) $(EXTRA) -o $$@ $$^ -lcmocka $$($(1)_$(2)_LIBS)
 endef
 
 UNITS = $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/*.c))
@@ -89,7 +97,7 @@ fuzz:
 	@mkdir -p $(BUILD)/fuzzing/$(FUZZ)
 	$(FUZZ_CC) $(BASE) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(BUILD)/fuzzing/$(FUZZ).bin \
 	    $(addprefix -iquote ,$(call sees,$(fuzz_$(FUZZ)_LINKS)) tests/support) \
-	    tests/fuzz/$(FUZZ).c $(fuzz_$(FUZZ)_LINKS) $(call read_line,libs,tests/fuzz/$(FUZZ).c)
+	    tests/fuzz/$(FUZZ).c $(fuzz_$(FUZZ)_LINKS) $(fuzz_$(FUZZ)_LIBS)
 	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
 

@@ -3,9 +3,10 @@
  *
  * holds     nothing; public keys and read-only files
  * hears     the command line
- * never     writes, asks a daemon, believes what lies beside the log
+ * never     writes but what --remember names, asks a daemon, believes what lies beside the log
  * if taken  can lie to whoever started it, nothing else
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,13 +17,20 @@
 #include "scope.h"
 #include "text.h"
 
+#include "note.h"
 #include "options.h"
+#include "outputs.h"
+#include "progress.h"
+#include "proof.h"
+#include "prove.h"
+#include "remains.h"
 #include "report.h"
 
 #define FIRST_FD 3
 #define USAGE 2
 
 static struct verify verify; /* large */
+static struct outputs outputs;
 
 static bool
 complain(const char *path, const char *what)
@@ -58,27 +66,44 @@ read_notes(struct options *options)
 	for (unsigned i = 0; i < options->note_count; i++)
 		if (!read_note(options, options->notes[i]))
 			return false;
-	return true;
+	/* Nothing is remembered before the first time. */
+	return !options->remember || access(options->remember, F_OK) < 0 || read_note(options, options->remember);
 }
 
 static void
-verify_fds(unsigned count)
+verify_fds(const struct options *options)
 {
-	for (unsigned i = 0; i < count; i++)
-		if (!verify_segment(&verify, FIRST_FD + (int)i, UINT64_MAX))
-			return;
+	bool more = !options->pruned || verify_anchors(&verify, FIRST_FD);
+
+	for (unsigned i = options->pruned; more && i < options->fds; i++)
+		more = verify_segment(&verify, FIRST_FD + (int)i, UINT64_MAX);
+}
+
+/* What is left of a beginning that was removed. */
+static bool
+verify_removed(int folder, const struct segments *segments)
+{
+	scoped_close int fd = -1;
+
+	if (!segments_begin_late(segments))
+		return true;
+	fd = segments_open(folder, UINT64_MAX);
+	if (fd < 0)
+		verify_unreadable(&verify, SEGMENTS_ANCHORS);
+	return fd >= 0 && verify_anchors(&verify, fd);
 }
 
 static void
 verify_folder(const char *path, struct segments *segments)
 {
 	scoped_close int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool more = true;
+	bool more;
 
 	if (folder < 0 || segments_list(folder, segments) < 0) {
 		verify_unreadable(&verify, path);
 		return;
 	}
+	more = verify_removed(folder, segments);
 	for (size_t i = 0; more && i < segments->count; i++) {
 		scoped_close int fd = segments_open(folder, segments->first_seqs[i]);
 
@@ -88,26 +113,91 @@ verify_folder(const char *path, struct segments *segments)
 	}
 }
 
+/* Who looks at the lines besides. */
+static bool
+begin_watches(const struct options *options)
+{
+	if (options->runs) {
+		outputs.runs_fd = open(options->runs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (outputs.runs_fd < 0)
+			return complain(options->runs, strerror(errno));
+		outputs_begin(&outputs, &verify);
+	}
+	if (options->remember || options->output == OUTPUT_NOTE)
+		note_begin(&verify);
+	if (options->output == OUTPUT_PROOF)
+		prove_begin(&verify, options->job);
+	if (options->output == OUTPUT_ANCHORS)
+		remains_begin(&verify, options->anchors_seq);
+	progress_begin(&verify);
+	return true;
+}
+
+/* Read the log, or the proof, to its end. */
+static void
+read_all(const struct options *options, struct segments *segments)
+{
+	if (options->proof) {
+		proof_check(&verify, options->proof);
+		return;
+	}
+	if (options->folder)
+		verify_folder(options->folder, segments);
+	else
+		verify_fds(options);
+	progress_end();
+	verify_end(&verify, clock_realtime_us());
+}
+
+/* What a valid log is asked for; false: it could not be given. */
+static bool
+give_output(const struct options *options)
+{
+	char text[NOTE_TEXT];
+
+	if (options->remember && !note_remember(&verify, options->remember))
+		return false;
+	if (options->output == OUTPUT_NOTE) {
+		note_compose(&verify, text);
+		fputs(text, stdout);
+	}
+	if (options->output == OUTPUT_PROOF)
+		return prove_end();
+	return options->output != OUTPUT_ANCHORS || remains_end();
+}
+
+static void
+report(const struct options *options, const struct segments *segments)
+{
+	FILE *out = options->output == OUTPUT_VERDICT && !options->proof ? stdout : stderr;
+
+	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL);
+	if (options->runs && !options->json)
+		fprintf(out, "%llu stored outputs are as recorded, %llu are not kept\n",
+		    (unsigned long long)outputs.compared, (unsigned long long)outputs.absent);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct segments segments = { 0 };
+	bool given;
 
 	if (!options_read(&options, argc, argv) || !read_notes(&options))
 		return USAGE;
 	digest_open();
+	verify.challenge = options.challenge;
 	verify.max_age_seconds = options.has_max_age ? options.max_age_seconds :
-	    options.folder ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
+	    options.fds == 0 ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
 	verify_begin(&verify, options.has_origin ? options.origin : NULL, options.has_key ? options.key : NULL);
-	if (options.folder)
-		verify_folder(options.folder, &segments);
-	else
-		verify_fds(options.fds);
-	verify_end(&verify, clock_realtime_us());
-	(options.json ? report_json : report_text)(&verify, options.folder ? &segments : NULL);
+	if (!begin_watches(&options))
+		return USAGE;
+	read_all(&options, &segments);
+	given = verify.verdict != VERDICT_OK || give_output(&options);
+	report(&options, &segments);
 	segments_free(&segments);
-	if (fflush(stdout) == EOF)
+	if (fflush(stdout) == EOF || !given)
 		return VERDICT_UNREADABLE;
 	return (int)verify.verdict;
 }

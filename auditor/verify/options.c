@@ -22,6 +22,14 @@ enum {
 	OPTION_MAX_AGE,
 	OPTION_NOTE,
 	OPTION_FDS,
+	OPTION_PRUNED,
+	OPTION_CHALLENGE,
+	OPTION_REMEMBER,
+	OPTION_RUNS,
+	OPTION_PROOF,
+	OPTION_PROVE,
+	OPTION_ANCHORS,
+	OPTION_PRINT_NOTE,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -33,6 +41,14 @@ static const struct option table[] = {
 	{ "max-age", required_argument, NULL, OPTION_MAX_AGE },
 	{ "note", required_argument, NULL, OPTION_NOTE },
 	{ "fds", required_argument, NULL, OPTION_FDS },
+	{ "pruned", no_argument, NULL, OPTION_PRUNED },
+	{ "challenge", required_argument, NULL, OPTION_CHALLENGE },
+	{ "remember", required_argument, NULL, OPTION_REMEMBER },
+	{ "runs", required_argument, NULL, OPTION_RUNS },
+	{ "proof", required_argument, NULL, OPTION_PROOF },
+	{ "prove", required_argument, NULL, OPTION_PROVE },
+	{ "anchors", required_argument, NULL, OPTION_ANCHORS },
+	{ "print-note", no_argument, NULL, OPTION_PRINT_NOTE },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 }
@@ -40,12 +56,22 @@ static const struct option table[] = {
 
 static const char usage[] =
     "usage: agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--max-age SECONDS]\n"
-    "                               [--note FILE]... (DIR | --fds N)\n"
-    "  --key      the public key the log must begin with (agent-safe status prints it)\n"
-    "  --trust    a file with origin and key, kept where the log's owner cannot write\n"
-    "  --max-age  the last seal may be this old; --fds: 1800 unless given\n"
-    "  --note     a checkpoint that was kept: the log must contain it\n"
-    "  --fds      segments are the descriptors 3 to N+2, in order\n"
+    "                               [--note FILE]... [--remember FILE] [--challenge HEX] [--runs DIR]\n"
+    "                               [--anchors SEQ | --prove JOB | --print-note] (DIR | --fds N [--pruned])\n"
+    "       agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--note FILE]... --proof FILE\n"
+    "  --key         the public key the log must begin with (agent-safe status prints it)\n"
+    "  --trust       a file with origin and key, kept where the log's owner cannot write\n"
+    "  --max-age     the last seal may be this old; --fds: 1800 unless given\n"
+    "  --note        a checkpoint that was kept: the log must contain it\n"
+    "  --remember    the same, and keep the new one there when the log is valid\n"
+    "  --challenge   the log must contain the answer to this nonce\n"
+    "  --runs        compare the output that was stored with what the log says of it\n"
+    "  --fds         segments are the descriptors 3 to N+2, in order; --pruned: the first is anchors.jsonl\n"
+    "  --proof       check a file of --prove, no log needed\n"
+    "to standard output, the verdict then on standard error:\n"
+    "  --prove       the records of a job, with the proof that they are in the log\n"
+    "  --anchors     what must stay of the lines before SEQ, when they are removed\n"
+    "  --print-note  the checkpoint of the newest seal\n"
     "exit: 0 valid, 2 usage, 3 not readable, 4 tampered, 5 cut or forked, 6 incomplete or stale\n";
 
 static bool
@@ -123,6 +149,37 @@ read_fds(struct options *options, const char *text)
 }
 
 static bool
+is_nonce(const char *text)
+{
+	uint8_t bytes[32];
+
+	return text_unhex(text, bytes, sizeof(bytes));
+}
+
+/* What standard output is for, if not for the verdict. */
+static bool
+read_output(struct options *options, int option, const char *value)
+{
+	if (options->output != OUTPUT_VERDICT)
+		return complain("one of --prove, --anchors, --print-note", value ? value : "");
+	switch (option) {
+	case OPTION_PROVE:
+		options->output = OUTPUT_PROOF;
+		options->job = value;
+		return true;
+	case OPTION_ANCHORS:
+		options->output = OUTPUT_ANCHORS;
+		return read_number("--anchors", value, UINT64_MAX - 1, &options->anchors_seq);
+	case OPTION_PRINT_NOTE:
+		options->output = OUTPUT_NOTE;
+		return true;
+	default:
+		fputs(usage, stderr);
+		return false;
+	}
+}
+
+static bool
 read_option(struct options *options, int option, const char *value)
 {
 	switch (option) {
@@ -143,9 +200,23 @@ read_option(struct options *options, int option, const char *value)
 		return true;
 	case OPTION_FDS:
 		return read_fds(options, value);
+	case OPTION_PRUNED:
+		options->pruned = true;
+		return true;
+	case OPTION_CHALLENGE:
+		options->challenge = value;
+		return is_nonce(value) || complain("not 64 hex digits", value);
+	case OPTION_REMEMBER:
+		options->remember = value;
+		return true;
+	case OPTION_RUNS:
+		options->runs = value;
+		return true;
+	case OPTION_PROOF:
+		options->proof = value;
+		return true;
 	default:
-		fputs(usage, stderr);
-		return false;
+		return read_output(options, option, value);
 	}
 }
 
@@ -163,7 +234,8 @@ options_read(struct options *options, int argc, char **argv)
 		if (!read_option(options, option, optarg))
 			return false;
 	}
-	if (optind + (options->fds == 0) != argc) {
+	if (optind + (options->fds == 0 && !options->proof) != argc || (options->pruned && options->fds == 0) ||
+	    (options->proof && (options->fds > 0 || options->output != OUTPUT_VERDICT || options->remember))) {
 		fputs(usage, stderr);
 		return false;
 	}

@@ -9,10 +9,18 @@
 
 #define OPTIONS_NOTES 16
 
+/* What standard output is for. */
+enum options_output { OUTPUT_VERDICT, OUTPUT_PROOF, OUTPUT_ANCHORS, OUTPUT_NOTE };
+
 struct options {
 	bool json;
-	const char *folder;       /* NULL: segments come as descriptors */
+	const char *folder;       /* NULL: segments come as descriptors, or it is a proof */
 	unsigned fds;             /* how many, from 3 up */
+	bool pruned;              /* the first of them is anchors.jsonl */
+	const char *challenge, *remember, *runs, *proof; /* or NULL */
+	enum options_output output;
+	const char *job;          /* OUTPUT_PROOF */
+	uint64_t anchors_seq;     /* OUTPUT_ANCHORS */
 	bool has_max_age;
 	uint64_t max_age_seconds;
 	bool has_key, has_origin;

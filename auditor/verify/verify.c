@@ -1,6 +1,7 @@
 /* From segments to a verdict. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -18,25 +19,63 @@ decide(struct verify *verify, enum verdict verdict, const char *word, const char
 	text_copy(verify->reason, sizeof(verify->reason), reason);
 }
 
-/* Every line that holds: remembered heads, and what the runs' records say of each other. */
+/*
+ * What was remembered of the log's size at this line.  In the anchors the tree is not known, but
+ * what each seal says of the lines before it.
+ */
 static const char *
-follow(void *context, const struct record *record, const uint8_t hash[32])
+compare_notes(struct verify *verify, const struct chain *chain, const struct record *record)
 {
-	struct verify *verify = context;
+	bool in_anchors = chain->tree.size != record->seq + 1;
+	uint64_t size = in_anchors ? record->seq : record->seq + 1;
 	uint8_t root[32];
 
-	(void)hash;
-	if (record->source != RECORD_AUDITOR)
-		verify->told++;
 	for (size_t i = 0; i < verify->note_count; i++) {
-		if (verify->notes[i].size != record->seq + 1)
+		if (verify->notes[i].size != size)
 			continue;
-		tree_root(&verify->walk.chain.tree, root);
-		if (memcmp(root, verify->notes[i].root, 32) != 0)
+		tree_root(&chain->tree, root);
+		if (memcmp(in_anchors ? chain->root : root, verify->notes[i].root, 32) != 0)
 			return FORKED;
 		verify->notes[i].met = true;
 	}
-	return dispatch_follow(&verify->dispatch, record);
+	return NULL;
+}
+
+static bool
+is_answer(const struct record *record, const char *nonce)
+{
+	struct scan scan = { record->body, record->body_length };
+
+	return strcmp(record->type, "log.challenge") == 0 && scan_literal(&scan, "{\"nonce\":\"") &&
+	    scan_literal(&scan, nonce) && scan_literal(&scan, "\"}") && scan.left == 0;
+}
+
+/* Every line that holds: remembered heads, and what the runs' records say of each other. */
+static const char *
+follow(void *context, const struct chain *chain, const struct record *record)
+{
+	struct verify *verify = context;
+	const char *why = compare_notes(verify, chain, record);
+
+	if (record->source != RECORD_AUDITOR)
+		verify->told++;
+	if (verify->challenge && is_answer(record, verify->challenge))
+		verify->answered = true;
+	if (!why)
+		why = dispatch_follow(&verify->dispatch, record);
+	for (size_t i = 0; !why && i < verify->watch_count; i++)
+		why = verify->watches[i].each(verify->watches[i].context, chain, record);
+	return why;
+}
+
+void
+verify_watch(struct verify *verify,
+    const char *(*each)(void *context, const struct chain *chain, const struct record *record), void *context)
+{
+	/* A constant number of callers: more than fit is a mistake of ours. */
+	if (verify->watch_count == VERIFY_WATCHES)
+		abort();
+	verify->watches[verify->watch_count++] = (struct verify_watch){ each, context };
 }
 
 void
@@ -54,6 +93,15 @@ verify_unreadable(struct verify *verify, const char *what)
 
 	text_format(reason, sizeof(reason), "%.100s: %s", what, strerror(errno));
 	decide(verify, VERDICT_UNREADABLE, "unreadable", reason);
+}
+
+bool
+verify_anchors(struct verify *verify, int fd)
+{
+	if (walk_anchors(&verify->walk, fd) == 0)
+		return !verify->walk.fault.why;
+	verify_unreadable(verify, "anchors.jsonl");
+	return false;
 }
 
 bool
@@ -86,30 +134,64 @@ unmet_note(const struct verify *verify)
 	return NULL;
 }
 
+static bool
+is_note_removed(const struct verify *verify)
+{
+	for (size_t i = 0; i < verify->note_count; i++)
+		if (!verify->notes[i].met)
+			return true;
+	return false;
+}
+
+static const char *
+describe_key(const struct verify *verify)
+{
+	return verify->walk.chain.key_known ? "" :
+	    "the chain holds; the key it begins with is not known to be the right one";
+}
+
 /* All lines hold: is it the whole log? */
 static void
 decide_end(struct verify *verify, uint64_t now_us)
 {
 	const struct walk *walk = &verify->walk;
 
-	if (walk->chain.next_seal == 0)
+	if (walk->chain.cut.seq > 0 && !walk->chain.cut_told)
+		decide(verify, VERDICT_TAMPERED, "tampered", "the beginning was removed and no log.prune tells it");
+	else if (walk->chain.next_seal == 0)
 		decide(verify, VERDICT_TAMPERED, "tampered", walk->chain.next_seq == 0 ?
 		    "there is no log" : "the log has no seal");
 	else if (unmet_note(verify))
 		decide(verify, VERDICT_CUT, "truncated", "shorter than a remembered head");
+	else if (is_note_removed(verify))
+		decide(verify, VERDICT_INCOMPLETE, "incomplete", "a remembered head lies in what was removed, at no seal");
 	else if (walk->torn > 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last line is not complete");
 	else if (walk->chain.at_joint || walk->lines == 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last segment is empty");
 	else if (walk->chain.unsealed > 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last lines are not sealed");
+	else if (verify->challenge && !verify->answered)
+		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the challenge is not in it: another log, or possibly cut");
 	else if (verify->told == 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "nothing is recorded but the log's own beginning");
 	else if (is_stale(verify, now_us))
 		decide(verify, VERDICT_INCOMPLETE, "stale", "the last seal is too old: possibly cut");
 	else
-		decide(verify, VERDICT_OK, "ok", walk->chain.key_known ? "" :
-		    "the chain holds; the key it begins with is not known to be the right one");
+		decide(verify, VERDICT_OK, "ok", describe_key(verify));
+}
+
+void
+verify_end_proof(struct verify *verify, const char *why)
+{
+	if (why && strcmp(why, FORKED) == 0)
+		decide(verify, VERDICT_CUT, "forked", why);
+	else if (why)
+		decide(verify, VERDICT_TAMPERED, "tampered", why);
+	else if (unmet_note(verify) || is_note_removed(verify))
+		decide(verify, VERDICT_INCOMPLETE, "incomplete", "no seal of the proof is the remembered head");
+	else
+		decide(verify, VERDICT_OK, "ok", describe_key(verify));
 }
 
 void

@@ -9,7 +9,8 @@
 #include "dispatch.h"
 #include "walk.h"
 
-#define VERIFY_NOTES 16
+#define VERIFY_NOTES 17 /* OPTIONS_NOTES and the remembered one */
+#define VERIFY_WATCHES 6
 
 /* The number is the exit status. */
 enum verdict {
@@ -27,27 +28,48 @@ struct verify_note {
 	bool met;
 };
 
+/* Who else wants to see every line that holds; a text that is not NULL makes it the first bad one. */
+struct verify_watch {
+	const char *(*each)(void *context, const struct chain *chain, const struct record *record);
+	void *context;
+};
+
 struct verify {
 	struct walk walk;
 	struct dispatch dispatch;
 	struct verify_note notes[VERIFY_NOTES];
 	size_t note_count;
+	struct verify_watch watches[VERIFY_WATCHES];
+	size_t watch_count;
+	const char *challenge;    /* 64 hex digits that a log.challenge must hold, or NULL */
+	bool answered;            /* it does */
 	uint64_t max_age_seconds; /* 0: any age will do */
 	uint64_t told;            /* records of broker and executor */
+	uint64_t proven;          /* records of a proof, when it is one */
 
 	enum verdict verdict;
 	const char *word;         /* "ok", "tampered", "truncated", ... */
 	char reason[256];
 };
 
-/* verify: zeroed, notes and max_age_seconds set.  origin, key: what is trusted, or NULL. */
+/* verify: zeroed; notes, challenge and max_age_seconds set.  origin, key: what is trusted, or NULL. */
 void verify_begin(struct verify *verify, const char *origin, const uint8_t *key);
+
+/* Before the first segment. */
+void verify_watch(struct verify *verify,
+    const char *(*each)(void *context, const struct chain *chain, const struct record *record), void *context);
+
+/* anchors.jsonl, before the first segment; as verify_segment(). */
+bool verify_anchors(struct verify *verify, int fd);
 
 /* The next segment; false when it cannot be read or nothing behind it can change the verdict. */
 bool verify_segment(struct verify *verify, int fd, uint64_t first_seq);
 
 /* All segments were given: the verdict. */
 void verify_end(struct verify *verify, uint64_t now_us);
+
+/* The same for a proof: why it does not hold, or NULL. */
+void verify_end_proof(struct verify *verify, const char *why);
 
 /* The log cannot be read at all. */
 void verify_unreadable(struct verify *verify, const char *what);

@@ -71,6 +71,8 @@ const struct command command_table[] = {
 	    OPTIONS(OPTION_STOP), 0, 0, OPTIONS_MIXED, service_serve },
 	{ "doctor", "", "what this machine can and cannot do, and what to change", "doctor",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, doctor_report },
+	{ "mcp config", "HOST", "what to paste for claude, codex, gemini or opencode", "mcp config claude",
+	    OPTIONS(), 1, 1, OPTIONS_MIXED, mcp_config },
 	{ "mcp", "", "speak MCP on standard input and output", "mcp",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, bridge_mcp },
 	{ "dial-stdio", "", "carry the broker's protocol on standard input and output (-H uses it)", NULL,

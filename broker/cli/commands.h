@@ -38,6 +38,7 @@ int service_serve(struct cli *cli);
 int doctor_report(struct cli *cli);
 
 int bridge_mcp(struct cli *cli);
+int mcp_config(struct cli *cli);
 int bridge_dial(struct cli *cli);
 
 int help_command(struct cli *cli);

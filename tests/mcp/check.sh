@@ -124,7 +124,7 @@ conformance_inside() {
 		conformance 2025-06-18 $scenario
 		conformance 2025-11-25 $scenario
 	done
-	for scenario in server-stateless tools-list caching sep-2164-resource-not-found \
+	for scenario in server-stateless tools-list caching \
 	    input-required-result-unsupported-methods; do
 		conformance 2026-07-28 $scenario
 	done

@@ -177,6 +177,8 @@ workspace_clean() {
 		find "$fs" -depth -type d -path "*/*${WS_TOP##*/}*" -exec rmdir {} + 2>/dev/null || true
 	done
 	registry_clean
+	# What a test mounted in it, innermost first.
+	awk -v top="$WS_TOP/" 'index($2, top) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r umount -l
 	# The log is append-only where root started the trio.
 	if is_root; then chattr -R -a "$WS_TOP" 2>/dev/null || true; fi
 	rm -rf "$WS_TOP"

@@ -1,5 +1,5 @@
 /* The database: broker/store.c with the tables of jobs.c and attempts.c on it.
- * links: broker/store.c broker/jobs.c broker/attempts.c broker/letters.c broker/job.c broker/bytes.c shared/digest.c shared/text.c shared/log.c
+ * links: broker/store.c broker/jobs.c broker/attempts.c broker/letters.c broker/needs.c broker/job.c broker/bytes.c shared/digest.c shared/text.c shared/log.c
  * libs: -lsqlite3 -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -212,7 +212,7 @@ ready_jobs_come_by_priority_then_age_and_only_when_their_record_is_known(void **
 	assert_int_equal(places[1], 5);
 	assert_int_equal(places[2], 4);
 	assert_int_equal(places[3], 1);
-	assert_int_equal(jobs_timed(*state, 100), 1);
+	assert_int_equal(jobs_next_ready(*state, 100), 999);
 	assert_int_equal(jobs_count(*state).queued, 5);
 	assert_int_equal(jobs_count(*state).undecided, 1);
 	assert_int_equal(jobs_unfinished_of(*state, 1000), 7);
