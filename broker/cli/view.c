@@ -62,12 +62,13 @@ char *
 view_value(const struct json *value)
 {
 	const char *text = json_text(value);
+	bool many = json_is_array(value) || json_is_object(value);
 
-	if (!value || json_is_null(value) || ((json_is_array(value) || json_is_object(value)) && !json_count(value)))
+	if (!value || json_is_null(value) || (many && json_count(value) == 0))
 		return copy("-");
 	if (text)
 		return copy(text);
-	return json_count(value) > 0 && !is_nested(value) ? view_members(value) : json_print(value, NULL);
+	return many && !is_nested(value) ? view_members(value) : json_print(value, NULL);
 }
 
 char *
@@ -237,7 +238,8 @@ view_how_to_approve(const struct json *job, const char *digest)
 	output_text(" --by NAME --digest ");
 	output_shown(digest);
 	output_text("\n");
-	view_field("which covers", "the program (and interpreter) by content; not files that arguments name");
+	view_field("which covers",
+	    "the program (and interpreter) by content; not files that arguments name");
 }
 
 static void
