@@ -15,6 +15,35 @@
 static const char *const default_env[] = { "PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
 	NULL };
 
+/* The directory as the broker knows it: the tags of a plan and of a question are in the same order. */
+static void
+put_directory(struct fields_writer *writer, const char *cwd, uint16_t first)
+{
+	union {
+		struct file_handle handle;
+		unsigned char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} seen = { .handle.handle_bytes = MAX_HANDLE_SZ };
+	unsigned char bytes[4 + MAX_HANDLE_SZ];
+	size_t length = 0;
+	struct statx stat;
+	struct stat plain;
+	int mount_id;
+
+	if (statx(AT_FDCWD, cwd, 0, STATX_BTIME, &stat) < 0 || lstat(cwd, &plain) < 0)
+		cage_world_fail(cwd);
+	fields_put_text(writer, first, cwd);
+	fields_put_u64(writer, (uint16_t)(first + 1), plain.st_dev);
+	fields_put_u64(writer, (uint16_t)(first + 2), plain.st_ino);
+	fields_put_u64(writer, (uint16_t)(first + 3),
+	    (uint64_t)stat.stx_btime.tv_sec * 1000000000u + stat.stx_btime.tv_nsec);
+	if (name_to_handle_at(AT_FDCWD, cwd, &seen.handle, &mount_id, 0) == 0) {
+		length = 4 + seen.handle.handle_bytes;
+		memcpy(bytes, &seen.handle.handle_type, 4);
+		memcpy(bytes + 4, seen.handle.f_handle, seen.handle.handle_bytes);
+	}
+	fields_put(writer, (uint16_t)(first + 4), bytes, length);
+}
+
 /* Ask what argv[0] is; the answer's bytes are mapped, NULL: not available. */
 static const void *
 assess(struct cage_rig *rig, const struct cage_order *order, const char *cwd, size_t *length)
@@ -22,15 +51,10 @@ assess(struct cage_rig *rig, const struct cage_order *order, const char *cwd, si
 	struct message message = { .type = MSG_PROGRAM_ASSESS };
 	struct fields_writer writer;
 	const void *bytes = NULL;
-	struct stat seen;
 
-	if (stat(cwd, &seen) < 0)
-		cage_world_fail(cwd);
 	fields_begin(&writer, ASSESS_QUESTION_MAGIC);
 	fields_put_text(&writer, ASSESS_ROOT, rig->workspace);
-	fields_put_text(&writer, ASSESS_CWD, cwd);
-	fields_put_u64(&writer, ASSESS_CWD_DEV, seen.st_dev);
-	fields_put_u64(&writer, ASSESS_CWD_INO, seen.st_ino);
+	put_directory(&writer, cwd, ASSESS_CWD);
 	fields_put_text(&writer, ASSESS_PROGRAM, order->argv[0]);
 	fields_put_text(&writer, ASSESS_PATH,
 	    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
@@ -46,34 +70,6 @@ assess(struct cage_rig *rig, const struct cage_order *order, const char *cwd, si
 		bytes = sealed_map(message.descriptors[0], LIMIT_FIELDS_BYTES, length);
 	close(message.descriptors[0]);
 	return bytes;
-}
-
-static void
-put_directory(struct fields_writer *writer, const char *cwd)
-{
-	union {
-		struct file_handle handle;
-		unsigned char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
-	} seen = { .handle.handle_bytes = MAX_HANDLE_SZ };
-	unsigned char bytes[4 + MAX_HANDLE_SZ];
-	struct statx stat;
-	struct stat plain;
-	int mount_id;
-
-	if (statx(AT_FDCWD, cwd, 0, STATX_BTIME, &stat) < 0 || lstat(cwd, &plain) < 0)
-		cage_world_fail(cwd);
-	fields_put_text(writer, PLAN_CWD, cwd);
-	fields_put_u64(writer, PLAN_CWD_DEV, plain.st_dev);
-	fields_put_u64(writer, PLAN_CWD_INO, plain.st_ino);
-	fields_put_u64(writer, PLAN_CWD_BIRTH_NS,
-	    (uint64_t)stat.stx_btime.tv_sec * 1000000000u + stat.stx_btime.tv_nsec);
-	if (name_to_handle_at(AT_FDCWD, cwd, &seen.handle, &mount_id, 0) < 0) {
-		fields_put(writer, PLAN_CWD_HANDLE, "", 0);
-		return;
-	}
-	memcpy(bytes, &seen.handle.handle_type, 4);
-	memcpy(bytes + 4, seen.handle.f_handle, seen.handle.handle_bytes);
-	fields_put(writer, PLAN_CWD_HANDLE, bytes, 4 + seen.handle.handle_bytes);
 }
 
 static void
@@ -110,7 +106,7 @@ cage_rig_plan(struct cage_rig *rig, const struct cage_order *order)
 	fields_put(&writer, PLAN_POLICY_SHA256, rig->boot.policy_sha256, 32);
 	fields_put_text(&writer, PLAN_PROFILE, "default");
 	fields_put_text(&writer, PLAN_ROOT, rig->workspace);
-	put_directory(&writer, cwd);
+	put_directory(&writer, cwd, PLAN_CWD);
 	for (size_t i = 0; order->argv[i]; i++)
 		fields_put_text(&writer, PLAN_ARG, order->argv[i]);
 	for (size_t i = 0; envp[i]; i++)
