@@ -1,7 +1,8 @@
 # Jobs whose end a test looks at.  After workspace.bash, with a running workspace.
 #
 #   script NAME              standard input becomes an executable of that name in WS/proj (the workspace's owner's)
-#   job [OPTION...] -- CMD...   propose, approve, run; the job is in $JOB whatever became of it
+#   propose_in [OPTION...] -- CMD...   as propose, in JOB_CWD (WS/proj)
+#   job [OPTION...] -- CMD...   propose_in, approve, run; the job is in $JOB whatever became of it
 #   job_is JQ-EXPRESSION     fails, and shows the job without its output, when it does not hold
 #   job_text STREAM          stdout or stderr of the last job, exactly
 
@@ -11,10 +12,14 @@ script() {
 	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/$1"
 }
 
+propose_in() {
+	agent_safe_as "$WS_UID" submit --new --cwd "${JOB_CWD:-$WS/proj}" "$@" | jq -er .id
+}
+
 job() {
 	local id
 	JOB=$BATS_TEST_TMPDIR/job.json
-	id=$(propose "$@") || return
+	id=$(propose_in "$@") || return
 	agent_safe approve "$id" --by tester >/dev/null || return
 	agent_safe run "$id" --execute >"$JOB" || [ $? = 1 ]
 }
