@@ -73,8 +73,11 @@ auditor_on_broker_hello(struct auditor *auditor, const struct message *message)
 	auditor->broker.greeted = true;
 	last = recent_find(&auditor->recent, last_sn(auditor));
 	welcome->last_sn = last_sn(auditor);
-	if (last)
+	if (last) {
 		memcpy(welcome->last_body, last->body, 32);
+		memcpy(welcome->last_line, last->line, 32);
+		welcome->last_seq = last->seq;
+	}
 	welcome->head_seq = chain->next_seq - 1;
 	memcpy(welcome->head_hash, chain->head, 32);
 	welcome->seals = chain->next_seal;

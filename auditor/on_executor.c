@@ -48,6 +48,15 @@ refuse_intent(struct auditor *auditor, const struct run_name *run, enum record_r
 	auditor_answer(&auditor->executor, &answer);
 }
 
+/* A power cut can take back the broker's note that its dispatch was recorded: then it sends the plan again. */
+static bool
+has_intent(const struct auditor *auditor, const char *job, uint32_t attempt)
+{
+	const struct dispatch_run *run = dispatch_find(&auditor->dispatch, job, attempt);
+
+	return run && run->state >= DISPATCH_INTENT;
+}
+
 /* Nobody dispatched this, or not this digest, or it has run already: on record, and no. */
 static void
 refuse_unbacked(struct auditor *auditor, const struct run_name *run, const char *job, const char *spec)
@@ -56,7 +65,7 @@ refuse_unbacked(struct auditor *auditor, const struct run_name *run, const char 
 	if (!auditor->pen.low)
 		pen_note(&auditor->pen, "log.refused", "{\"src\":\"executor\",\"code\":\"unbacked\",\"job\":\"%s\","
 		    "\"attempt\":%" PRIu32 ",\"spec_sha256\":\"%s\"}", job, run->attempt, spec);
-	refuse_intent(auditor, run, REFUSAL_UNBACKED);
+	refuse_intent(auditor, run, has_intent(auditor, job, run->attempt) ? REFUSAL_TAKEN : REFUSAL_UNBACKED);
 }
 
 static void

@@ -21,6 +21,8 @@
 #include "weigh.h"
 #include "workers.h"
 
+#define RESYNC_NAME "resync"
+
 /* --- messages --- */
 
 static void
@@ -144,6 +146,25 @@ broker_open(struct broker *broker)
 		fatal("state folder: %s", strerror(errno));
 }
 
+/*
+ * `agent-safe db resync` leaves a file with the name of who ordered it: only root and our own
+ * account can write there.  It is gone before the order is carried out, so it counts once.
+ */
+static void
+read_resync(struct outbox *outbox)
+{
+	char by[LIMIT_BY_BYTES + 1] = "";
+	scoped_close int fd = openat(BROKER_STATE_FD, RESYNC_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : read(fd, by, sizeof(by) - 1);
+
+	if (fd < 0)
+		return;
+	if (unlinkat(BROKER_STATE_FD, RESYNC_NAME, 0) < 0)
+		fatal(RESYNC_NAME ": %s", strerror(errno));
+	if (got > 0 && text_is_utf8(by, strlen(by)))
+		outbox_allow_resync(outbox, by);
+}
+
 static void
 load_pause(struct broker *broker)
 {
@@ -159,6 +180,7 @@ broker_load(struct broker *broker)
 {
 	broker->store = store_open();
 	outbox_open(&broker->outbox, broker->store, &broker->auditor);
+	read_resync(&broker->outbox);
 	rules_load(broker);
 	rules_record(broker, NULL);
 	load_pause(broker);

@@ -181,6 +181,26 @@ jobs_remove(struct store *store, int64_t seq)
 	}
 }
 
+void
+jobs_place(struct store *store, const struct job *job)
+{
+	struct query *query = store_query(store, STATEMENT_JOB_PLACE);
+
+	store_put_integer(query, job->cwd_dev);
+	store_put_integer(query, job->cwd_ino);
+	store_put_integer(query, job->cwd_birth_ns);
+	store_put_bytes(query, job->cwd_handle.at, job->cwd_handle.length);
+	store_put_integer(query, job->seq);
+	store_run(query);
+}
+
+void
+jobs_resync(struct store *store)
+{
+	store_run(store_query(store, STATEMENT_RESYNC_APPROVALS));
+	store_run(store_query(store, STATEMENT_RESYNC_RUNS));
+}
+
 /* The only column of the only row; 0 when there is none. */
 static int64_t
 read_count(struct query *query)

@@ -55,12 +55,21 @@ struct jobs_page {
 void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit,
     void *context);
 
+/* The one change of a working directory's identity: of an imported job, whose was not known. */
+void jobs_place(struct store *store, const struct job *job);
+
 /* Ended, last changed before then, in one of these states (bits). */
 void jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
     void *context);
 
 /* Inside a transaction: the job with all that hangs on it. */
 void jobs_remove(struct store *store, int64_t seq);
+
+/*
+ * Inside a transaction, after the database was put back: what is approved and waits is pending
+ * again, and no attempt number that may have been used is used again.
+ */
+void jobs_resync(struct store *store);
 
 struct jobs_counts {
 	int64_t queued, running, retry_wait, undecided;

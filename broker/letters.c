@@ -100,6 +100,12 @@ letters_free(struct letter *letter)
 }
 
 void
+letters_drop_unsent(struct store *store)
+{
+	store_run(store_query(store, STATEMENT_OUTBOX_DROP));
+}
+
+void
 letters_acked(struct store *store, uint64_t sn, uint64_t seq)
 {
 	struct query *query = store_query(store, STATEMENT_OUTBOX_ACKED);

@@ -41,6 +41,9 @@ uint64_t letters_first(struct store *store); /* number of the oldest that is kep
 bool letters_from(struct store *store, uint64_t sn, struct letter *letter);
 void letters_free(struct letter *letter);
 
+/* Inside a transaction: forget what the auditor has not acknowledged. */
+void letters_drop_unsent(struct store *store);
+
 /* Inside a transaction: the auditor has it at seq. */
 void letters_acked(struct store *store, uint64_t sn, uint64_t seq);
 void letters_set_acked(struct store *store, uint64_t sn, uint64_t seq, const uint8_t hash[32]);

@@ -10,6 +10,7 @@
 #include "scope.h"
 #include "text.h"
 
+#include "jobs.h"
 #include "outbox.h"
 
 #define NO_SN UINT64_MAX
@@ -32,6 +33,13 @@ outbox_open(struct outbox *outbox, struct store *store, const struct channel *au
 }
 
 void
+outbox_allow_resync(struct outbox *outbox, const char *by)
+{
+	if (!text_copy(outbox->resync_by, sizeof(outbox->resync_by), by))
+		fatal("resync: by whom is too long");
+}
+
+void
 outbox_hello(const struct outbox *outbox)
 {
 	struct message message = { .type = MSG_BROKER_HELLO };
@@ -41,6 +49,7 @@ outbox_hello(const struct outbox *outbox)
 	hello->acked_sn = outbox->acked_sn;
 	hello->acked_seq = outbox->acked_seq;
 	memcpy(hello->acked_hash, outbox->acked_hash, sizeof(hello->acked_hash));
+	hello->resync = outbox->resync_by[0] != '\0';
 	channel_must_send(outbox->auditor, &message);
 }
 
@@ -86,6 +95,32 @@ send_more(struct outbox *outbox)
 	}
 }
 
+/*
+ * The log is right: what we had not sent yet it has never seen, and never will.  Everything that
+ * was approved may have run since: it is decided anew, under attempt numbers that were never used.
+ */
+static void
+resync(struct outbox *outbox, const struct msg_broker_welcome *welcome)
+{
+	struct json *d = json_object();
+
+	json_add_text(d, "by", outbox->resync_by);
+	json_add_integer(d, "log_next_sn", (int64_t)welcome->last_sn + 1);
+	json_add_integer(d, "queue_next_sn", (int64_t)outbox->next_sn);
+	log_warn("database resync by order of %s: %llu records of the log are unknown here",
+	    outbox->resync_by, (unsigned long long)(welcome->last_sn + 1 - outbox->next_sn));
+	outbox->acked_sn = outbox->settled_sn = welcome->last_sn;
+	outbox->acked_seq = welcome->last_seq;
+	memcpy(outbox->acked_hash, welcome->last_line, sizeof(outbox->acked_hash));
+	outbox->next_sn = outbox->unsent_sn = welcome->last_sn + 1;
+	store_begin(outbox->store);
+	letters_drop_unsent(outbox->store);
+	letters_set_acked(outbox->store, outbox->acked_sn, outbox->acked_seq, outbox->acked_hash);
+	jobs_resync(outbox->store);
+	outbox_add(outbox, "db.resync", d, true, 0);
+	store_commit(outbox->store);
+}
+
 void
 outbox_welcome(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 {
@@ -97,7 +132,9 @@ outbox_welcome(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 		fatal("the log lost records that it had acknowledged: it has %llu of ours, %llu "
 		      "were acknowledged",
 		    (unsigned long long)theirs, (unsigned long long)acked);
-	if (theirs > outbox->next_sn)
+	if (theirs > outbox->next_sn && outbox->resync_by[0])
+		resync(outbox, welcome);
+	else if (theirs > outbox->next_sn)
 		fatal("the queue is older than the log: the log has %llu of our records, the queue "
 		      "knows %llu",
 		    (unsigned long long)theirs, (unsigned long long)outbox->next_sn);

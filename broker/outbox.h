@@ -11,6 +11,7 @@
 
 #include "channel.h"
 #include "json.h"
+#include "limits.h"
 
 #include "letters.h"
 #include "store.h"
@@ -30,6 +31,7 @@ struct outbox {
 	uint64_t settled_sn;   /* acknowledged and noted in the store; UINT64_MAX: none */
 	uint64_t
 	    seqs[OUTBOX_WINDOW]; /* where the log has them: acknowledged, not yet settled, by sn */
+	char resync_by[LIMIT_BY_BYTES + 1]; /* "": an older database is refused */
 	bool open;             /* the auditor has welcomed us */
 	uint32_t refusal;      /* enum record_refusal, 0: none; no new work meanwhile */
 	uint64_t again_us;     /* monotonic: when to try again, 0: never */
@@ -39,6 +41,12 @@ void outbox_open(struct outbox *outbox, struct store *store, const struct channe
 
 /* Say what we know of the log; the auditor answers BROKER_WELCOME. */
 void outbox_hello(const struct outbox *outbox);
+
+/*
+ * The operator has put an older database back and knows it (db resync): the welcome may find the
+ * log ahead, and we go on behind it.  by: who, at most LIMIT_BY_BYTES.
+ */
+void outbox_allow_resync(struct outbox *outbox, const char *by);
 
 /*
  * Compare its answer with what we know, and send what it lacks.  Ends the process when the log

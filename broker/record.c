@@ -233,6 +233,17 @@ record_queue(const struct record_who *who)
 }
 
 struct json *
+record_import(const struct record_who *who, int64_t imported, int64_t known, int64_t refused)
+{
+	struct json *d = record_queue(who);
+
+	json_add_integer(d, "imported", imported);
+	json_add_integer(d, "known", known);
+	json_add_integer(d, "refused", refused);
+	return d;
+}
+
+struct json *
 record_pruned(const struct job *job, const struct record_who *who, struct json *runs)
 {
 	struct json *d = record_step(job, who);

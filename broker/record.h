@@ -24,6 +24,7 @@
  *   job.pruned            {"job","runs":[[attempt,slot],...]}: an old job is forgotten, its folders go
  *   db.resync             the database was put back: what was approved is pending again
  *   db.import             jobs of the first system came in
+ *   job.placed            such a job's working directory was shown
  *   policy.loaded policy.refused
  */
 #include <stdint.h>
@@ -56,6 +57,7 @@ struct json *record_dispatch(const struct job *job, const struct run_name *run,
     const uint8_t digest[32]);
 struct json *record_step(const struct job *job,
     const struct record_who *who); /* cancel_requested, cancelled, retry */
+struct json *record_import(const struct record_who *who, int64_t imported, int64_t known, int64_t refused);
 struct json *record_queue(const struct record_who *who); /* about no job */
 /* Takes runs: [[attempt,slot],...]. */
 struct json *record_pruned(const struct job *job, const struct record_who *who, struct json *runs);

@@ -8,6 +8,7 @@
 #include "log.h"
 
 #include "store.h"
+#include "store_inside.h"
 #include "store_schema.h"
 
 #define STORE_FILE "queue.db"
@@ -184,26 +185,6 @@ make_tables(struct store *store)
 	log_info("store: made a new queue");
 }
 
-/* A copy under another name, made through our own connection: nobody else can open the file. */
-static void
-copy_to(struct store *store, const char *name)
-{
-	sqlite3 *copy;
-	sqlite3_backup *backup;
-	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW |
-	    SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE;
-	int code = sqlite3_open_v2(name, &copy, flags, "agent-safe");
-
-	if (code != SQLITE_OK)
-		fatal("store: %s: %s", name, sqlite3_errstr(code));
-	backup = sqlite3_backup_init(copy, "main", store->db, "main");
-	if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
-		fatal("store: %s: %s", name, sqlite3_errmsg(copy));
-	sqlite3_backup_finish(backup);
-	if (sqlite3_close(copy) != SQLITE_OK)
-		fatal("store: %s: it does not close", name);
-}
-
 /* Step by step to our version; the database as it was stays beside it. */
 static void
 migrate(struct store *store, int64_t version)
@@ -211,7 +192,7 @@ migrate(struct store *store, int64_t version)
 	char text[60];
 
 	sqlite3_snprintf(sizeof(text), text, STORE_FILE ".v%d", (int)version);
-	copy_to(store, text);
+	store_copy(store, text);
 	for (int64_t step = version; step < STORE_VERSION; step++) {
 		execute(store, "BEGIN IMMEDIATE");
 		execute(store, schema_steps[step - 1]);
@@ -281,6 +262,18 @@ store_close(struct store *store)
 	if (sqlite3_close(store->db) != SQLITE_OK)
 		log_error("store: close: %s", sqlite3_errmsg(store->db));
 	free(store);
+}
+
+struct sqlite3 *
+store_connection(struct store *store)
+{
+	return store->db;
+}
+
+void
+store_compiles(struct store *store, bool allowed)
+{
+	store->ready = !allowed;
 }
 
 void

@@ -2,8 +2,8 @@
 #define STORE_H
 
 /*
- * The database: one connection, one statement each, synced at every commit (but one kind).  store.c is the only
- * file that includes sqlite3.h; what the tables mean is in jobs.c, attempts.c and letters.c.
+ * The database: one connection, one statement each, synced at every commit (but one kind).  Only store*.c
+ * includes sqlite3.h; what the tables mean is in jobs.c, attempts.c and letters.c.
  *
  * No function here fails: a database that does not read, write or sync (or a row that breaks a
  * CHECK, which is our own bug) ends the process after one log line.  A fresh process opens the
@@ -40,6 +40,15 @@ void store_begin(struct store *store);
 void store_begin_unsynced(struct store *store);
 void store_commit(struct store *store);
 void store_rollback(struct store *store);
+
+/*
+ * A copy of everything into another file of the working directory, made through our own
+ * connection: nobody else can open the database.  One that was there is replaced.
+ */
+void store_copy(struct store *store, const char *name);
+
+/* Look through all of it; found() gets a line for each thing that should not be.  How many. */
+size_t store_look(struct store *store, void (*found)(void *context, const char *text), void *context);
 
 /* Move the write-ahead log into the database when it is large, or whenever it is not empty. */
 void store_tidy(struct store *store, bool now);

@@ -66,8 +66,12 @@ executor_on_intent_refused(struct executor *executor, struct attempt *from,
 	(void)from;
 	if (!attempt || attempt->state != ATTEMPT_INTENT)
 		fatal("breach by auditor: refused what was not asked");
-	attempt_refuse(attempt, STAGE_AUDIT,
-	    message->body.intent_refused.code == REFUSAL_FULL ? ENOSPC : EPERM);
+	/* Begun before a power cut: nobody knows how far it came. */
+	if (message->body.intent_refused.code == REFUSAL_TAKEN)
+		attempt_lose(attempt);
+	else
+		attempt_refuse(attempt, STAGE_AUDIT,
+		    message->body.intent_refused.code == REFUSAL_FULL ? ENOSPC : EPERM);
 }
 
 void

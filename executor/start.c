@@ -14,6 +14,7 @@
 #include "plan.h"
 #include "scope.h"
 
+#include "adopt.h"
 #include "bounds.h"
 #include "box.h"
 #include "executor.h"
@@ -154,6 +155,17 @@ make_folder(struct attempt *attempt, bool slot_was_free)
 	return attempt->folder < 0 ? errno : 0;
 }
 
+/* Sent again after a power cut: the folder says what became of it, and nothing is begun twice. */
+static bool
+was_here(struct attempt *attempt)
+{
+	attempt->folder = runs_open(&attempt->executor->runs[attempt->run.slot], &attempt->run);
+	if (attempt->folder < 0)
+		return false;
+	adopt_again(attempt);
+	return true;
+}
+
 void
 start_attempt(struct executor *executor, const struct msg_run_start *order, int plan_fd)
 {
@@ -168,6 +180,8 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 	error = take_plan(attempt, plan_fd);
 	if (error == 0)
 		error = make_folder(attempt, free);
+	if (error == EEXIST && was_here(attempt))
+		return;
 	if (error) {
 		attempt_refuse(attempt, STAGE_PLAN, error);
 		return;

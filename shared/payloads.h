@@ -71,6 +71,8 @@ struct msg_run_lost { struct run_name run; };
 struct msg_broker_welcome {
 	uint64_t last_sn;          /* last record of src broker in the log; UINT64_MAX: none */
 	uint8_t last_body[32];     /* SHA-256 of its d */
+	uint64_t last_seq;         /* where it is, and SHA-256 of its line: after a resync the broker takes */
+	uint8_t last_line[32];     /* these for its newest acknowledged record */
 	uint64_t head_seq;
 	uint8_t head_hash[32];
 	uint64_t seals;            /* number of seals so far */
@@ -94,6 +96,7 @@ enum record_refusal {
 	REFUSAL_UNBACKED,     /* an intent without the broker's dispatch of the same (job, attempt, digest) */
 	REFUSAL_FULL,         /* no space: no new work */
 	REFUSAL_FROZEN,
+	REFUSAL_TAKEN,        /* an intent of this very run is on record already: it may have run */
 };
 struct msg_record_refused { uint64_t sn; uint64_t expected_sn; uint32_t code; uint32_t unused; };
 

@@ -20,6 +20,18 @@ int decide_retry(struct cli *cli);
 int run_job(struct cli *cli);
 int run_work(struct cli *cli);
 
+int queue_hold(struct cli *cli);
+int queue_release(struct cli *cli);
+int queue_drain(struct cli *cli);
+int queue_cancel_all(struct cli *cli);
+int queue_prune(struct cli *cli);
+int queue_watch(struct cli *cli);
+
+int db_check(struct cli *cli);
+int db_backup(struct cli *cli);
+int db_resync(struct cli *cli);
+int db_import(struct cli *cli);
+
 int logs_show(struct cli *cli);
 
 int policy_init(struct cli *cli);
@@ -29,6 +41,10 @@ int policy_explain(struct cli *cli);
 
 int audit_verify(struct cli *cli);
 int audit_head(struct cli *cli);
+int audit_rotate(struct cli *cli);
+int audit_note(struct cli *cli);
+int audit_prove(struct cli *cli);
+int audit_prune(struct cli *cli);
 int audit_show(struct cli *cli);
 int audit_export(struct cli *cli);
 

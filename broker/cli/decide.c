@@ -57,6 +57,10 @@ decide_deny(struct cli *cli)
 int
 decide_cancel(struct cli *cli)
 {
+	if (cli_has(cli, OPTION_ALL) == (cli->options.word_count > 0))
+		fault_die("invalid_input", "cancel needs an ID, or --all");
+	if (cli_has(cli, OPTION_ALL))
+		return queue_cancel_all(cli);
 	return decide(cli, "job.cancel", job_params(cli));
 }
 

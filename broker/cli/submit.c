@@ -39,15 +39,35 @@ add_environment(struct json *params, const struct json *names)
 
 /* Seconds from now, sent as the time they mean, or the text for the broker to read. */
 static void
-add_not_before(const struct cli *cli, struct json *params)
+add_moment(const struct cli *cli, struct json *params, const char *key, enum option option)
 {
-	const char *text = cli_value(cli, OPTION_NOT_BEFORE);
+	const char *text = cli_value(cli, option);
 	uint64_t seconds;
 
 	if (text && text_number(text, 1u << 31, &seconds))
-		json_add_integer(params, "not_before", (int64_t)(clock_realtime_us() / 1000000 + seconds));
+		json_add_integer(params, key, (int64_t)(clock_realtime_us() / 1000000 + seconds));
 	else
-		cli_add_text(cli, params, "not_before", OPTION_NOT_BEFORE);
+		cli_add_text(cli, params, key, option);
+}
+
+/* --after ID[:ok|any|notok] */
+static void
+add_needs(const struct cli *cli, struct json *params)
+{
+	struct json *after = NULL;
+
+	for (size_t i = 0; i < cli->options.many_count; i++) {
+		const char *text = cli->options.many[i].value, *colon = strchr(text, ':');
+		struct json *one;
+
+		if (!text_is_utf8(text, strlen(text)))
+			fault_die("invalid_input", "--after is not UTF-8");
+		after = after ? after : json_add_array(params, "after");
+		one = json_add_object(after, NULL);
+		json_add_bytes(one, "job_id", text, colon ? (size_t)(colon - text) : strlen(text));
+		if (colon)
+			json_add_text(one, "want", colon + 1);
+	}
 }
 
 /* What the broker would refuse anyway, and what no line could carry. */
@@ -79,7 +99,12 @@ submit_params(const struct cli *cli, const struct json *hello)
 		json_add_integer(params, "priority", cli_number(cli, OPTION_PRIORITY, -1000, 1000, 0));
 	if (cli_has(cli, OPTION_NEW))
 		json_add_boolean(params, "new", true);
-	add_not_before(cli, params);
+	add_moment(cli, params, "not_before", OPTION_NOT_BEFORE);
+	add_moment(cli, params, "expires", OPTION_EXPIRES);
+	cli_add_text(cli, params, "retry", OPTION_RETRY);
+	cli_add_text(cli, params, "group", OPTION_GROUP);
+	cli_add_text(cli, params, "mutex", OPTION_MUTEX);
+	add_needs(cli, params);
 	json_add_text(params, "source", "cli");
 	add_environment(params, json_get(hello, "environment"));
 	return params;

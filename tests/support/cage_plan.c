@@ -15,25 +15,15 @@
 static const char *const default_env[] = { "PATH=/usr/bin:/bin", "HOME=/tmp", "LANG=C.UTF-8",
 	NULL };
 
-<<<<<<< HEAD
-/* The directory as the broker knows it: the tags of a plan and of a question are in the same order. */
-static void
-put_directory(struct fields_writer *writer, const char *cwd, uint16_t first)
-=======
 /* Path, device, inode, birth and handle, at five tags in this order: in question and plan. */
 static void
 put_directory(struct fields_writer *writer, uint16_t first, const char *cwd)
->>>>>>> main
 {
 	union {
 		struct file_handle handle;
 		unsigned char space[sizeof(struct file_handle) + MAX_HANDLE_SZ];
 	} seen = { .handle.handle_bytes = MAX_HANDLE_SZ };
 	unsigned char bytes[4 + MAX_HANDLE_SZ];
-<<<<<<< HEAD
-	size_t length = 0;
-=======
->>>>>>> main
 	struct statx stat;
 	struct stat plain;
 	int mount_id;
@@ -45,14 +35,6 @@ put_directory(struct fields_writer *writer, uint16_t first, const char *cwd)
 	fields_put_u64(writer, (uint16_t)(first + 2), plain.st_ino);
 	fields_put_u64(writer, (uint16_t)(first + 3),
 	    (uint64_t)stat.stx_btime.tv_sec * 1000000000u + stat.stx_btime.tv_nsec);
-<<<<<<< HEAD
-	if (name_to_handle_at(AT_FDCWD, cwd, &seen.handle, &mount_id, 0) == 0) {
-		length = 4 + seen.handle.handle_bytes;
-		memcpy(bytes, &seen.handle.handle_type, 4);
-		memcpy(bytes + 4, seen.handle.f_handle, seen.handle.handle_bytes);
-	}
-	fields_put(writer, (uint16_t)(first + 4), bytes, length);
-=======
 	if (name_to_handle_at(AT_FDCWD, cwd, &seen.handle, &mount_id, 0) < 0) {
 		fields_put(writer, (uint16_t)(first + 4), "", 0);
 		return;
@@ -60,7 +42,6 @@ put_directory(struct fields_writer *writer, uint16_t first, const char *cwd)
 	memcpy(bytes, &seen.handle.handle_type, 4);
 	memcpy(bytes + 4, seen.handle.f_handle, seen.handle.handle_bytes);
 	fields_put(writer, (uint16_t)(first + 4), bytes, 4 + seen.handle.handle_bytes);
->>>>>>> main
 }
 
 /* Ask what argv[0] is; the answer's bytes are mapped, NULL: not available. */
@@ -73,11 +54,7 @@ assess(struct cage_rig *rig, const struct cage_order *order, const char *cwd, si
 
 	fields_begin(&writer, ASSESS_QUESTION_MAGIC);
 	fields_put_text(&writer, ASSESS_ROOT, rig->workspace);
-<<<<<<< HEAD
-	put_directory(&writer, cwd, ASSESS_CWD);
-=======
 	put_directory(&writer, ASSESS_CWD, cwd);
->>>>>>> main
 	fields_put_text(&writer, ASSESS_PROGRAM, order->argv[0]);
 	fields_put_text(&writer, ASSESS_PATH,
 	    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
@@ -129,11 +106,7 @@ cage_rig_plan(struct cage_rig *rig, const struct cage_order *order)
 	fields_put(&writer, PLAN_POLICY_SHA256, rig->boot.policy_sha256, 32);
 	fields_put_text(&writer, PLAN_PROFILE, "default");
 	fields_put_text(&writer, PLAN_ROOT, rig->workspace);
-<<<<<<< HEAD
-	put_directory(&writer, cwd, PLAN_CWD);
-=======
 	put_directory(&writer, PLAN_CWD, cwd);
->>>>>>> main
 	for (size_t i = 0; order->argv[i]; i++)
 		fields_put_text(&writer, PLAN_ARG, order->argv[i]);
 	for (size_t i = 0; envp[i]; i++)

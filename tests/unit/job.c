@@ -25,6 +25,7 @@ static const struct {
 	{ STEP_LOSE, "r", "padel", JOB_LOST, 0 },
 	{ STEP_END_CANCELLED, "r", "padel", JOB_CANCELLED, 0 },
 	{ STEP_CANCEL, "qw", "padel", JOB_CANCELLED, 0 },
+	{ STEP_ABANDON, "qw", "padel", JOB_DEAD_LETTER, 0 },
 	{ STEP_BURY, "qw", "a", JOB_DEAD_LETTER, 0 },
 	{ STEP_RETRY, "fcdl", "padel", JOB_QUEUED, APPROVAL_PENDING },
 };

@@ -1,0 +1,65 @@
+/* Copies of the database, and looking through it.  Includes sqlite3.h, as store.c does. */
+#include <sqlite3.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#include "store_inside.h"
+
+#define FOUND_MOST 20 /* lines about damage: one is enough to act upon */
+
+static const char look[] =
+    "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' "
+    "UNION ALL SELECT 'a row of ' || \"table\" || ' names one of ' || parent || ' that is not there' "
+    "FROM pragma_foreign_key_check "
+    "UNION ALL SELECT 'outbox: a record is missing before ' || sn FROM outbox o WHERE sn > "
+    "(SELECT min(sn) FROM outbox) AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.sn = o.sn - 1) "
+    "UNION ALL SELECT 'job ' || seq || ' runs without an attempt' FROM jobs j WHERE status = 2 "
+    "AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.job = j.seq AND a.number = j.runs AND a.outcome = 0) "
+    "UNION ALL SELECT 'job ' || seq || ' has ended and an attempt of it has not' FROM jobs j "
+    "WHERE status > 3 AND EXISTS (SELECT 1 FROM attempts a WHERE a.job = j.seq AND a.outcome = 0)";
+
+size_t
+store_look(struct store *store, void (*found)(void *context, const char *text), void *context)
+{
+	sqlite3_stmt *statement = NULL;
+	size_t count = 0;
+	int code;
+
+	store_compiles(store, true);
+	/* Six parts: more than the limit that holds for all other statements. */
+	sqlite3_limit(store_connection(store), SQLITE_LIMIT_COMPOUND_SELECT, 8);
+	code = sqlite3_prepare_v2(store_connection(store), look, -1, &statement, NULL);
+	while (code == SQLITE_OK && count < FOUND_MOST && sqlite3_step(statement) == SQLITE_ROW) {
+		found(context, (const char *)sqlite3_column_text(statement, 0));
+		count++;
+	}
+	if (code != SQLITE_OK || (count < FOUND_MOST && sqlite3_reset(statement) != SQLITE_OK))
+		fatal("store: check: %s", sqlite3_errmsg(store_connection(store)));
+	sqlite3_finalize(statement);
+	sqlite3_limit(store_connection(store), SQLITE_LIMIT_COMPOUND_SELECT, 4);
+	store_compiles(store, false);
+	return count;
+}
+
+void
+store_copy(struct store *store, const char *name)
+{
+	sqlite3 *copy;
+	sqlite3_backup *backup;
+
+	if (unlinkat(AT_FDCWD, name, 0) < 0 && errno != ENOENT)
+		fatal("store: %s: %s", name, strerror(errno));
+	if (sqlite3_open_v2(name, &copy, STORE_FLAGS, STORE_FILES) != SQLITE_OK)
+		fatal("store: %s cannot be made", name);
+	backup = sqlite3_backup_init(copy, "main", store_connection(store), "main");
+	if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
+		fatal("store: %s: %s", name, sqlite3_errmsg(copy));
+	sqlite3_backup_finish(backup);
+	if (sqlite3_close(copy) != SQLITE_OK)
+		fatal("store: %s: it does not close", name);
+}

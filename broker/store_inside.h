@@ -1,0 +1,16 @@
+#ifndef STORE_INSIDE_H
+#define STORE_INSIDE_H
+
+/* Between store.c and store_care.c, and for nobody else. */
+#include "store.h"
+
+#define STORE_FLAGS (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | \
+	SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE)
+#define STORE_FILES "agent-safe" /* the name of our way to files, registered by store_open() */
+
+struct sqlite3 *store_connection(struct store *store);
+
+/* May new statements be compiled?  Only while the database is looked through. */
+void store_compiles(struct store *store, bool allowed);
+
+#endif

@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# The order of the queue: hold, groups, keys, jobs that wait for others, times, own workers, events, prune.
+
+bats_require_minimum_version 1.5.0
+load ../support/workspace
+load ../support/procs
+
+setup() {
+	workspace_make
+}
+teardown() { workspace_clean; }
+
+# The trio with a policy of so many own workers.
+begin() {
+	workspace_policy <<-END
+	{
+	  "version": 2,
+	  "allowed_working_roots": ["proj"],
+	  "rules": [ { "program": "true" }, { "program": "false" }, { "program": "sh" } ],
+	  "queue": { "workers": $1, "groups": { "build": 2 } }
+	}
+	END
+	workspace_start
+}
+
+# An approved job; prints its id.
+approved() {
+	local id
+	id=$(propose "$@") || return
+	agent_safe approve "$id" --by tester >/dev/null
+	echo "$id"
+}
+field() { agent_safe show "$1" | jq -r ".$2"; }
+is() { [ "$(field "$1" status)" = "$2" ]; }
+waits_for() { agent_safe show "$1" | jq -er --arg w "$2" '.waiting_for | index($w) != null' >/dev/null; }
+refused() {
+	local code=$1
+	shift
+	run --separate-stderr agent_safe "$@"
+	[ "$status" = 2 ]
+	jq -e --arg c "$code" '.error.code == $c' <<<"$stderr"
+}
+
+@test "a held job and a held queue start nothing, say so, and go on when released, also after a new start" {
+	begin 0
+	local id
+	id=$(approved -- true)
+	agent_safe hold "$id" | jq -e '.held and .waiting_for == ["hold"]'
+	refused invalid_job_state run "$id" --execute
+	agent_safe work --once --execute | jq -e '.status == "idle"'
+	agent_safe release "$id" | jq -e '.held | not'
+	agent_safe hold | jq -e .held
+	agent_safe serve --stop
+	refused invalid_job_state run "$id" --execute
+	waits_for "$id" paused
+	agent_safe work --once --execute | jq -e '.status == "idle"'
+	agent_safe release | jq -e '.held | not'
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded"'
+}
+
+@test "drain lets what runs end and starts nothing more" {
+	begin 0
+	local first second
+	first=$(approved -- sh -c 'sleep 1')
+	second=$(approved -- true)
+	agent_safe run "$first" --execute >/dev/null 3>&- &
+	wait_until 5 is "$first" running
+	agent_safe drain | jq -e '.held and .running == 0'
+	is "$first" succeeded
+	is "$second" queued
+	wait
+}
+
+@test "a job runs after another one as it wants; one that waits in vain is dead with the reason" {
+	begin 0
+	local good bad ok any notok vain
+	good=$(approved -- true)
+	bad=$(approved -- false)
+	ok=$(approved --after "$good" -- true)
+	any=$(approved --after "$bad:any" -- true)
+	notok=$(approved --after "$bad:notok" -- true)
+	vain=$(approved --after "$bad:ok" -- true)
+	local last
+	last=$(approved --after "$vain:ok" -- true)
+	waits_for "$ok" job
+	refused invalid_job_state run "$ok" --execute
+	agent_safe run "$bad" --execute >/dev/null || true
+	is "$vain" dead_letter
+	[ "$(field "$vain" error_class)" = dependency ]
+	is "$last" dead_letter
+	agent_safe run "$good" --execute >/dev/null
+	agent_safe work --drain --execute >/dev/null
+	is "$ok" succeeded
+	is "$any" succeeded
+	is "$notok" succeeded
+	refused invalid_job_state submit --new --cwd "$WS/proj" --after "$bad" -- true
+	refused job_not_found submit --new --cwd "$WS/proj" --after 00000000-0000-4000-8000-000000000000 -- true
+}
+
+@test "own workers run what is approved, by priority, a group to its limit, a key one at a time" {
+	local i ids=() most
+	begin 8
+	agent_safe hold >/dev/null
+	for i in 1 2 3 4; do
+		ids+=("$(approved --group build -- sh -c "echo in >>g; sleep 0.3; grep -c in g >/dev/null; echo out >>g")")
+		ids+=("$(approved --mutex one -- sh -c 'mkdir lock && sleep 0.1 && rmdir lock')")
+	done
+	waits_for "${ids[0]}" paused
+	agent_safe release >/dev/null
+	for i in "${ids[@]}"; do
+		agent_safe wait "$i" --timeout 20 | jq -e '.status == "succeeded" and .attempts_log[0].worker == "broker"'
+	done
+	most=$(awk '/in/ { n++; if (n > m) m = n } /out/ { n-- } END { print m }' "$WS/proj/g")
+	[ "$most" = 2 ]
+	refused invalid_input submit --new --cwd "$WS/proj" --group nobody -- true
+}
+
+@test "not-before and expires: a worker takes a job at its time, a job that never began is cancelled at its own" {
+	local later late
+	begin 2
+	later=$(approved --not-before 2 -- true)
+	late=$(propose --expires 1 -- true)
+	waits_for "$later" delay
+	agent_safe wait "$later" --timeout 10 | jq -e '.status == "succeeded" and
+	    .attempts_log[0].started_at >= .available_at'
+	is "$late" cancelled
+	[ "$(field "$late" error_class)" = expired ]
+}
+
+@test "retries by the broker's own workers come back by themselves and keep the bound" {
+	local id
+	begin 1
+	id=$(approved --max-attempts 2 -- sh -c 'echo x >>tries; false')
+	wait_until 10 is "$id" failed
+	[ "$(wc -l <"$WS/proj/tries")" = 2 ]
+}
+
+@test "cancel --all ends what runs and what waits" {
+	begin 0
+	local a b
+	a=$(approved -- sh -c 'sleep 30')
+	b=$(propose -- true)
+	agent_safe run "$a" --execute >/dev/null 3>&- &
+	wait_until 5 is "$a" running
+	agent_safe cancel --all | jq -e 'length == 2 and all(.status == "cancelled")'
+	is "$a" cancelled
+	is "$b" cancelled
+	wait || true
+}
+
+@test "watch tells every step once, and goes on from a cursor" {
+	begin 0
+	local id cursor
+	id=$(approved -- true)
+	agent_safe run "$id" --execute >/dev/null
+	agent_safe watch --cursor 0 --once >"$WS_TOP/events"
+	[ "$(jq -r --arg i "$id" 'select(.data.job == $i) | .type' "$WS_TOP/events" | tr '\n' ' ')" = \
+	    'job.proposed job.approved job.dispatch job.finished ' ]
+	cursor=$(jq -s 'last.cursor' "$WS_TOP/events")
+	[ -z "$(agent_safe watch --cursor "$cursor" --once)" ]
+	agent_safe hold >/dev/null
+	agent_safe watch --cursor "$cursor" --once | jq -e '.type == "queue.held"'
+}
+
+@test "watch shows others only their own jobs" {
+	need_root
+	begin 0
+	local id
+	id=$(propose -- true)
+	[ -z "$(agent_safe_as "$OTHER_UID" watch --cursor 0 --once)" ]
+	agent_safe_as "$WS_UID" watch --cursor 0 --once | jq -e --arg i "$id" 'select(.data.job == $i)'
+}
+
+@test "prune forgets ended jobs with their folders and leaves the rest, the log still verifies" {
+	begin 0
+	local old open
+	old=$(approved -- true)
+	open=$(propose -- true)
+	agent_safe run "$old" --execute >/dev/null
+	agent_safe prune --older-than 0 --status failed | jq -e '.pruned == 0'
+	agent_safe prune --older-than 3600 | jq -e '.pruned == 0'
+	agent_safe prune --older-than 0 | jq -e '.pruned == 1'
+	refused job_not_found show "$old"
+	is "$open" queued
+	no_folder() { [ -z "$(find "$WS_STATE/runs" -name "$old.*")" ]; }
+	wait_until 3 no_folder
+	agent_safe audit-verify | jq -e .valid
+}
+
+@test "a list has pages with a cursor, and filters" {
+	begin 0
+	local i
+	for i in 1 2 3; do propose --label "n$i" -- true >/dev/null; done
+	agent_safe list --newest --limit 2 | jq -e 'length == 2 and .[0].label == "n3"'
+	agent_safe list --all --status queued --approval pending | jq -e 'length == 3'
+}

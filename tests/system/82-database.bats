@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# The queue's database: looked through, copied, put back, cut off from its log; and the first system's.
+
+bats_require_minimum_version 1.5.0
+load ../support/workspace
+load ../support/procs
+
+setup() {
+	need_root
+	workspace_make
+	workspace_start
+}
+teardown() { workspace_clean; }
+
+stop() {
+	local pids
+	pids=$(workspace_pids | sed 's/.* //')
+	agent_safe serve --stop >/dev/null
+	wait_gone 30 $pids
+}
+put_back() {
+	rm -f "$WS_STATE/broker/queue.db-wal"
+	cat "$1" >"$WS_STATE/broker/queue.db"
+}
+approved() {
+	local id
+	id=$(propose -- "$@") || return
+	agent_safe approve "$id" --by tester >/dev/null
+	echo "$id"
+}
+
+@test "db check finds nothing in a sound queue" {
+	run_job true >/dev/null
+	agent_safe db check | jq -e '.sound and .found == []'
+}
+
+@test "a backup is a whole database, into a new file only" {
+	local id
+	id=$(approved true)
+	agent_safe db backup "$WS_TOP/copy.db" | jq -e '.bytes > 0'
+	python3 - "$WS_TOP/copy.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+	assert db.execute("SELECT count(*) FROM jobs").fetchone() == (1,)
+	END
+	run agent_safe db backup "$WS_TOP/copy.db"
+	[ "$status" = 2 ]
+}
+
+@test "an old database put back is refused with the reason; db resync goes on, on record, and nothing stays approved" {
+	local id ran
+	ran=$(approved sh -c 'echo x >>twice')
+	agent_safe db backup "$WS_TOP/old.db" >/dev/null
+	agent_safe run "$ran" --execute >/dev/null
+	id=$(approved true)
+	stop
+	put_back "$WS_TOP/old.db"
+	run --separate-stderr agent_safe status
+	[ "$status" != 0 ]
+	grep -q 'the database was put back' <<<"$stderr"
+	run agent_safe db resync
+	[ "$status" = 2 ]
+	agent_safe db resync --by ana | jq -e .policy_loaded
+	agent_safe show "$ran" | jq -e '.status == "queued" and .approval_status == "pending"'
+	run agent_safe run "$ran" --execute
+	[ "$status" = 2 ]
+	[ "$(wc -l <"$WS/proj/twice")" = 1 ]
+	agent_safe watch --cursor 0 --once | jq -e 'select(.type == "db.resync") | .data.by == "ana"'
+	grep -q '"type":"log.recover".*db_resync' "$WS_STATE"/audit/log/*.jsonl
+	# and it can be approved again, and runs under a number of its own
+	agent_safe approve "$ran" --by ana >/dev/null
+	agent_safe run "$ran" --execute | jq -e '.status == "succeeded" and .attempts_log[-1].attempt > 1'
+	agent_safe audit-verify | jq -e .valid
+	stop
+	agent_safe status | jq -e .policy_loaded
+}
+
+@test "resync while queue and log agree is refused" {
+	run --separate-stderr agent_safe db resync --by ana
+	[ "$status" = 2 ]
+	jq -e '.error.code == "invalid_input"' <<<"$stderr"
+}
+
+@test "a log that lost acknowledged records is refused with the reason" {
+	local log last
+	run_job true >/dev/null
+	stop
+	log=$(ls "$WS_STATE"/audit/log/seg-*.jsonl | tail -1)
+	chattr -a "$log" 2>/dev/null || true
+	last=$(wc -l <"$log")
+	head -n $((last - 4)) "$log" >"$WS_TOP/cut"
+	cat "$WS_TOP/cut" >"$log"
+	run --separate-stderr agent_safe status
+	[ "$status" != 0 ]
+	echo "$stderr" >&3
+}
+
+@test "two trios on one state folder: the second command uses the first" {
+	local before
+	before=$(workspace_pids)
+	"$WS_BIN/agent-safe-launch" --workspace "$WS" --state "$WS_STATE" 3>&- 4>&-
+	[ "$(workspace_pids)" = "$before" ]
+}
+
+@test "a database of version 1 is brought to this version, its copy stays" {
+	local id
+	id=$(approved true)
+	stop
+	python3 - "$WS_STATE/broker/queue.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	for name in ("jobs_ready", "jobs_due", "jobs_timed"):
+	    db.execute("DROP INDEX " + name)
+	db.execute("DROP TABLE needs")
+	for table, columns in (("jobs", ("retry_safe", "group_name", "mutex", "expires_us", "held", "needs")),
+	                       ("attempts", ("boot_id",)), ("meta", ("held",))):
+	    for column in columns:
+	        db.execute("ALTER TABLE %s DROP COLUMN %s" % (table, column))
+	db.execute("CREATE INDEX jobs_ready ON jobs (priority DESC, available_us, seq) "
+	           "WHERE status IN (1, 3) AND approval = 2")
+	db.execute("PRAGMA user_version = 1")
+	db.commit()
+	db.close()
+	END
+	chown --reference="$WS_STATE/broker" "$WS_STATE"/broker/*
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded"'
+	[ -s "$WS_STATE/broker/queue.db.v1" ]
+	agent_safe db check | jq -e .sound
+}
+
+@test "import: waiting jobs are pending, ended ones are history, nothing is approved; again changes nothing" {
+	python3 - "$WS_TOP/first.db" "$WS/proj" <<-'END'
+	import sqlite3, sys, uuid, json
+	db = sqlite3.connect(sys.argv[1])
+	db.execute("""create table jobs (id text primary key, idempotency_key text unique, command text, status text,
+	  created_at real, updated_at real, available_at real, attempts int, max_attempts int, timeout int, cwd text,
+	  lease_owner text, lease_until real, result text, error_class text, approval_status text, decided_by text,
+	  decided_at real, decision_reason text, source text)""")
+	rows = [("queued", "approved", ["true"]), ("retry_wait", "pending", ["true"]), ("running", "approved", ["true"]),
+	        ("succeeded", "approved", ["true"]), ("failed", "legacy", ["false"]),
+	        ("queued", "pending", ["env", "gh" + "p_" + "a1B2" * 9])]
+	for n, (status, approval, command) in enumerate(rows):
+	    db.execute("insert into jobs values (?,?,?,?,?,?,0,1,1,60,?,null,null,?,null,?,'bob',1.5,null,'cli')",
+	               (str(uuid.uuid4()), "k%d" % n, json.dumps(command), status, 1700000000.25 + n, 1700000001.0,
+	                sys.argv[2], json.dumps({"returncode": 0}) if status == "succeeded" else None, approval))
+	db.commit()
+	END
+	agent_safe import "$WS_TOP/first.db" | jq -e '.imported == 5 and .refused == 1 and (.waiting | length) == 2'
+	agent_safe list --all | jq -e 'all(.approval_status == "pending" or .approval_status == "legacy") and
+	    (map(.status) | sort) == ["failed", "lost", "queued", "queued", "succeeded"] and .[0].created_at == 1700000000.25'
+	agent_safe import "$WS_TOP/first.db" | jq -e '.imported == 0 and .known == 5'
+	local id
+	id=$(agent_safe list --status queued | jq -r '.[0].id')
+	run agent_safe run "$id" --execute
+	[ "$status" = 2 ]
+	agent_safe approve "$id" --by ana >/dev/null
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded"'
+	agent_safe audit-verify | jq -e .valid
+}
+
+@test "import of something else is refused and changes nothing" {
+	echo 'SQLite format 3, not really' >"$WS_TOP/other"
+	run --separate-stderr agent_safe import "$WS_TOP/other"
+	[ "$status" = 2 ]
+	jq -e '.error.code == "invalid_input"' <<<"$stderr"
+	agent_safe list | jq -e 'length == 0'
+}
