@@ -137,11 +137,32 @@ journal_open(struct journal *journal, int folder_fd, uint64_t first_seq)
 	return 0;
 }
 
+/*
+ * Is the open segment still the file of its name, and as long as we have left it?  Whoever
+ * shortens, renames or replaces it (a log rotator) must not have us write into nowhere.
+ */
+static bool
+is_untouched(const struct journal *journal)
+{
+	char name[CHAIN_NAME];
+	struct stat held, named;
+
+	chain_segment_name(name, journal->first_seq);
+	return fstat(journal->fd, &held) == 0 && (uint64_t)held.st_size == journal->size &&
+	    fstatat(journal->folder_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_dev == held.st_dev &&
+	    named.st_ino == held.st_ino;
+}
+
 int
 journal_append(struct journal *journal, const char *bytes, size_t length)
 {
 	if (journal->broken) {
 		errno = EIO;
+		return -1;
+	}
+	if (!is_untouched(journal)) {
+		journal->broken = true;
+		errno = ESTALE;
 		return -1;
 	}
 	/* A short write that is followed by another one would fuse two lines; a failed sync is never repeated. */

@@ -42,7 +42,8 @@ int journal_create(struct journal *journal, int folder_fd, uint64_t first_seq, c
 
 /*
  * Append and sync.  -1 with errno: how much is on disk is unknown, the journal is broken and the
- * process must end.
+ * process must end.  ESTALE: somebody else has shortened, renamed or replaced the file; nothing
+ * was written.
  */
 int journal_append(struct journal *journal, const char *bytes, size_t length);
 

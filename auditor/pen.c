@@ -134,6 +134,8 @@ write_gathered(struct pen *pen)
 	    journal_create(&pen->journal, pen->log_fd, pen->journal.first_seq, pen->bytes, pen->length) :
 	    journal_append(&pen->journal, pen->bytes, pen->length);
 
+	if (result < 0 && errno == ESTALE)
+		fatal("the open segment was changed from outside: it is not written any more");
 	if (result < 0)
 		fatal("the log cannot be written: %s", strerror(errno));
 	pen->fresh = false;

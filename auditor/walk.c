@@ -74,13 +74,20 @@ take_anchor(struct walk *walk, const char *line, size_t length)
 	return true;
 }
 
+/* What comes behind is not looked at. */
+static bool
+is_at_limit(const struct walk *walk)
+{
+	return walk->limit > 0 && walk->chain.next_seq >= walk->limit;
+}
+
 /* All complete lines of the buffer; how many bytes were taken.  *failed: one did not hold. */
 static size_t
 take_lines(struct walk *walk, size_t length, bool (*take)(struct walk *, const char *, size_t), bool *failed)
 {
 	size_t at = 0;
 
-	while (!*failed) {
+	while (!*failed && !is_at_limit(walk)) {
 		const char *newline = memchr(walk->buffer + at, '\n', length - at);
 		size_t size = newline ? (size_t)(newline - walk->buffer) + 1 - at : 0;
 
@@ -131,7 +138,7 @@ take_file(struct walk *walk, int fd, bool (*take)(struct walk *, const char *, s
 {
 	size_t held = 0;
 
-	while (!*failed && held < LIMIT_RECORD_BYTES) {
+	while (!*failed && !is_at_limit(walk) && held < LIMIT_RECORD_BYTES) {
 		ssize_t length = read_some(fd, walk->buffer + held, sizeof(walk->buffer) - held);
 		size_t taken;
 
@@ -155,6 +162,8 @@ take_segment(struct walk *walk, int fd)
 
 	if (held < 0)
 		return -1;
+	if (is_at_limit(walk) && !failed)
+		return 0;
 	if (!failed && held > 0)
 		walk->suspect = fault_here(walk, "line is not complete");
 	return take_torn(walk, fd, (size_t)held);

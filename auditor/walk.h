@@ -34,6 +34,7 @@ struct walk {
 	const char *(*each)(void *context, const struct chain *chain, const struct record *record);
 	void *context;
 
+	uint64_t limit;      /* read no more than so many lines; 0: all */
 	struct walk_fault fault;
 
 	/* The segment in progress, or the last one. */

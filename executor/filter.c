@@ -99,7 +99,7 @@ rule_if(scmp_filter_ctx filter, uint32_t action, const char *name, struct scmp_a
 static void
 answer_probe(scmp_filter_ctx filter, unsigned option)
 {
-	rule_if(filter, SCMP_ACT_ERRNO(PROBE_ERRNO), "prctl", SCMP_A0_64(SCMP_CMP_EQ, option));
+	rule_if(filter, SCMP_ACT_ERRNO(PROBE_ERRNO), "prctl", SCMP_A0_64(SCMP_CMP_EQ, option, 0));
 }
 
 static void

@@ -149,6 +149,23 @@ build(struct init *init)
 	keep_only(left, 1);
 }
 
+/* Until the keeper has given up what it had and watches, nothing of the job runs.  Its end is ours. */
+static void
+await_keeper(const struct init *init)
+{
+	struct pollfd ready = { .fd = init->keeper.fd, .events = POLLIN };
+	enum channel_got got = CHANNEL_EMPTY;
+	struct message message;
+
+	while (got == CHANNEL_EMPTY) {
+		if (poll(&ready, 1, -1) < 0 && errno != EINTR)
+			_exit(1);
+		got = channel_take(&init->keeper, &message, NULL);
+	}
+	if (got != CHANNEL_MESSAGE || message.type != MSG_INIT_BEGIN)
+		_exit(1);
+}
+
 static void
 start_worker(struct init *init)
 {
@@ -292,7 +309,8 @@ on_keeper(struct init *init)
 
 	switch (channel_take(&init->keeper, &message, NULL)) {
 	case CHANNEL_MESSAGE:
-		/* The only row that may come here: INIT_SIGNAL. */
+		if (message.type != MSG_INIT_SIGNAL) /* begun already */
+			_exit(1);
 		forward(init, message.body.init_signal.signal);
 		break;
 	case CHANNEL_EMPTY:
@@ -320,6 +338,7 @@ init_run(const struct cage *cage)
 		.keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };
 
 	build(&init);
+	await_keeper(&init);
 	start_worker(&init);
 	confine(&init);
 	for (;;) {

@@ -2,9 +2,10 @@
 #define INIT_H
 
 /*
- * Pid 1 of a job.  Becomes the slot's init uid, builds the cage, starts the worker, then keeps
- * nothing but CAP_KILL and serves: reaps, forwards INIT_SIGNAL, reports to the keeper, ends when
- * the keeper's socket ends.  With it ends every process of its namespace.
+ * Pid 1 of a job.  Becomes the slot's init uid, builds the cage, waits for the keeper's
+ * INIT_BEGIN, starts the worker, then keeps nothing but CAP_KILL and serves: reaps, forwards
+ * INIT_SIGNAL, reports to the keeper, ends when the keeper's socket ends.  With it ends every
+ * process of its namespace.
  */
 #include "cage.h"
 

@@ -77,12 +77,12 @@ channel_take(const struct channel *channel, struct message *message, const char 
 	ssize_t length;
 	int count;
 
+	/* ECONNRESET, told once: the peer ended with messages of ours unread.  What it had sent comes after. */
 	do
 		length = recvmsg(channel->fd, &packet, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	while (length < 0 && errno == EINTR);
+	while (length < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (length < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 		return CHANNEL_EMPTY;
-	/* ECONNRESET: the peer ended with messages of ours unread. */
 	if (length < 0)
 		return CHANNEL_CLOSED;
 	count = collect_descriptors(&packet, message->descriptors, MESSAGE_DESCRIPTORS);

@@ -193,6 +193,9 @@ struct msg_init_ended {
 	uint64_t max_rss_kb;
 };
 
+/* Once, first: the keeper is confined and watches; the job may be started. */
+struct msg_init_begin { uint64_t unused; };
+
 /* Send this signal to the main process with its group; SIGSTOP and SIGCONT to every process of the job. */
 struct msg_init_signal { int32_t signal; uint32_t unused; };
 

@@ -5,6 +5,7 @@
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
 #: make soak              MINUTES=10: rounds of killing the daemons at random, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn, medians and ratios
+#: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
 SECONDS = 60
@@ -112,4 +113,8 @@ bench: all
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
 
-.PHONY: check check-full tests taken unit fuzz soak bench
+# Not part of check: it installs packages (into build/npm), the only thing here that needs a network.
+check-mcp: all
+	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
+
+.PHONY: check check-full tests taken unit fuzz soak bench check-mcp

@@ -188,6 +188,7 @@ main(int argc, char **argv)
 		return USAGE;
 	digest_open();
 	verify.challenge = options.challenge;
+	verify.size = options.size;
 	verify.max_age_seconds = options.has_max_age ? options.max_age_seconds :
 	    options.fds == 0 ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
 	verify_begin(&verify, options.has_origin ? options.origin : NULL, options.has_key ? options.key : NULL);

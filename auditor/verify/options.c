@@ -23,6 +23,7 @@ enum {
 	OPTION_NOTE,
 	OPTION_FDS,
 	OPTION_PRUNED,
+	OPTION_SIZE,
 	OPTION_CHALLENGE,
 	OPTION_REMEMBER,
 	OPTION_RUNS,
@@ -42,6 +43,7 @@ static const struct option table[] = {
 	{ "note", required_argument, NULL, OPTION_NOTE },
 	{ "fds", required_argument, NULL, OPTION_FDS },
 	{ "pruned", no_argument, NULL, OPTION_PRUNED },
+	{ "size", required_argument, NULL, OPTION_SIZE },
 	{ "challenge", required_argument, NULL, OPTION_CHALLENGE },
 	{ "remember", required_argument, NULL, OPTION_REMEMBER },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
@@ -56,14 +58,16 @@ static const struct option table[] = {
 
 static const char usage[] =
     "usage: agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--max-age SECONDS]\n"
-    "                               [--note FILE]... [--remember FILE] [--challenge HEX] [--runs DIR]\n"
-    "                               [--anchors SEQ | --prove JOB | --print-note] (DIR | --fds N [--pruned])\n"
+    "                               [--note FILE]... [--remember FILE] [--challenge HEX] [--size N]\n"
+    "                               [--runs DIR] [--anchors SEQ | --prove JOB | --print-note]\n"
+    "                               (DIR | --fds N [--pruned])\n"
     "       agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--note FILE]... --proof FILE\n"
     "  --key         the public key the log must begin with (agent-safe status prints it)\n"
     "  --trust       a file with origin and key, kept where the log's owner cannot write\n"
     "  --max-age     the last seal may be this old; --fds: 1800 unless given\n"
     "  --note        a checkpoint that was kept: the log must contain it\n"
     "  --remember    the same, and keep the new one there when the log is valid\n"
+    "  --size        so many lines must be there; what follows is not looked at\n"
     "  --challenge   the log must contain the answer to this nonce\n"
     "  --runs        compare the output that was stored with what the log says of it\n"
     "  --fds         segments are the descriptors 3 to N+2, in order; --pruned: the first is anchors.jsonl\n"
@@ -203,6 +207,8 @@ read_option(struct options *options, int option, const char *value)
 	case OPTION_PRUNED:
 		options->pruned = true;
 		return true;
+	case OPTION_SIZE:
+		return read_number("--size", value, UINT64_MAX, &options->size);
 	case OPTION_CHALLENGE:
 		options->challenge = value;
 		return is_nonce(value) || complain("not 64 hex digits", value);

@@ -23,6 +23,7 @@ struct options {
 	uint64_t anchors_seq;     /* OUTPUT_ANCHORS */
 	bool has_max_age;
 	uint64_t max_age_seconds;
+	uint64_t size;            /* 0: all */
 	bool has_key, has_origin;
 	uint8_t key[32];
 	char origin[LIMIT_ORIGIN];

@@ -68,8 +68,9 @@ report_json(FILE *out, const struct verify *verify, const struct segments *stran
 	fprintf(out, "{\"valid\":%s,\"verdict\":\"%s\",\"entries\":%" PRIu64 ",\"seq\":%" PRIu64 ",\"reason\":",
 	    verify->verdict == VERDICT_OK ? "true" : "false", verify->word, walk->chain.next_seq, subject(verify));
 	print_string(out, verify->reason);
-	fprintf(out, ",\"key_trusted\":%s,\"head\":\"%s\",\"root\":\"%s\",\"seals\":%" PRIu64 ",\"segments\":%" PRIu64
-	    ",\"running\":%zu", walk->chain.key_known ? "true" : "false", head, root, walk->chain.next_seal,
+	fprintf(out, ",\"key_trusted\":%s,\"head_known\":%s,\"head\":\"%s\",\"root\":\"%s\",\"seals\":%" PRIu64 ",\"segments\":%" PRIu64
+	    ",\"running\":%zu", walk->chain.key_known ? "true" : "false",
+	    verify->note_count > 0 || verify->challenge ? "true" : "false", head, root, walk->chain.next_seal,
 	    walk->segments, dispatch_running(&verify->dispatch));
 	if (walk->fault.why) {
 		name_place(segment, &walk->fault);
@@ -99,6 +100,8 @@ report_text(FILE *out, const struct verify *verify, const struct segments *stran
 	fprintf(out, "%" PRIu64 " lines hold, %" PRIu64 " seals, %" PRIu64 " segments; key %s\n", walk->chain.next_seq,
 	    walk->chain.next_seal, walk->segments,
 	    walk->chain.key_known ? "trusted" : "not trusted: give --key or --trust");
+	if (verify->verdict == VERDICT_OK && verify->proven == 0 && verify->note_count == 0 && !verify->challenge)
+		fprintf(out, "whole as far as it goes: only a remembered head would show a cut at a seal\n");
 	if (verify->proven > 0)
 		fprintf(out, "%" PRIu64 " records lead to its root\n", verify->proven);
 	if (walk->chain.cut.seq > 0)

@@ -82,6 +82,7 @@ void
 verify_begin(struct verify *verify, const char *origin, const uint8_t *key)
 {
 	walk_begin(&verify->walk, origin, key);
+	verify->walk.limit = verify->size;
 	verify->walk.each = follow;
 	verify->walk.context = verify;
 }
@@ -110,7 +111,7 @@ verify_segment(struct verify *verify, int fd, uint64_t first_seq)
 	char name[CHAIN_NAME];
 
 	if (walk_segment(&verify->walk, fd, first_seq) == 0)
-		return !verify->walk.fault.why;
+		return !verify->walk.fault.why && (verify->size == 0 || verify->walk.chain.next_seq < verify->size);
 	chain_segment_name(name, verify->walk.segment);
 	verify_unreadable(verify, name);
 	return false;
@@ -161,10 +162,13 @@ decide_end(struct verify *verify, uint64_t now_us)
 	else if (walk->chain.next_seal == 0)
 		decide(verify, VERDICT_TAMPERED, "tampered", walk->chain.next_seq == 0 ?
 		    "there is no log" : "the log has no seal");
+	else if (walk->chain.next_seq < verify->size)
+		decide(verify, VERDICT_CUT, "truncated", "shorter than its head was");
 	else if (unmet_note(verify))
 		decide(verify, VERDICT_CUT, "truncated", "shorter than a remembered head");
 	else if (is_note_removed(verify))
-		decide(verify, VERDICT_INCOMPLETE, "incomplete", "a remembered head lies in what was removed, at no seal");
+		decide(verify, VERDICT_INCOMPLETE, "incomplete",
+		    "a remembered head lies in what was removed, at no seal");
 	else if (walk->torn > 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last line is not complete");
 	else if (walk->chain.at_joint || walk->lines == 0)
@@ -172,7 +176,8 @@ decide_end(struct verify *verify, uint64_t now_us)
 	else if (walk->chain.unsealed > 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the last lines are not sealed");
 	else if (verify->challenge && !verify->answered)
-		decide(verify, VERDICT_INCOMPLETE, "incomplete", "the challenge is not in it: another log, or possibly cut");
+		decide(verify, VERDICT_INCOMPLETE, "incomplete",
+		    "the challenge is not in it: another log, or possibly cut");
 	else if (verify->told == 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "nothing is recorded but the log's own beginning");
 	else if (is_stale(verify, now_us))

@@ -43,6 +43,7 @@ struct verify {
 	size_t watch_count;
 	const char *challenge;    /* 64 hex digits that a log.challenge must hold, or NULL */
 	bool answered;            /* it does */
+	uint64_t size;            /* how many lines are looked at, and must be there; 0: all */
 	uint64_t max_age_seconds; /* 0: any age will do */
 	uint64_t told;            /* records of broker and executor */
 	uint64_t proven;          /* records of a proof, when it is one */
@@ -52,7 +53,7 @@ struct verify {
 	char reason[256];
 };
 
-/* verify: zeroed; notes, challenge and max_age_seconds set.  origin, key: what is trusted, or NULL. */
+/* verify: zeroed; notes, challenge, size and max_age_seconds set.  origin, key: what is trusted, or NULL. */
 void verify_begin(struct verify *verify, const char *origin, const uint8_t *key);
 
 /* Before the first segment. */

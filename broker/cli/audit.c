@@ -1,120 +1,149 @@
-/* audit-verify, audit head, audit show, audit export. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+/* audit-verify, audit head, audit rotate, audit note, audit prove. */
+#include <sys/random.h>
+
+#include <stdint.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "json.h"
-#include "limits.h"
-#include "process.h"
-#include "scope.h"
 #include "text.h"
 
+#include "audit_files.h"
 #include "cli.h"
 #include "commands.h"
-#include "escape.h"
 #include "fault.h"
 #include "output.h"
 #include "session.h"
 #include "view.h"
 
-#define FIRST_FD 3 /* where agent-safe-audit-verify finds the segments */
+#define WORDS 40
 
-/* The log's segments, sealed now, as descriptors in order; returns what the broker says about them. */
-static struct json *
-ask_segments(const struct cli *cli, int *segments, size_t *count)
-{
-	struct session session;
-	struct json *about;
-	int64_t told = -1;
+/* The words for agent-safe-audit-verify, words[0] left free. */
+struct words {
+	char *list[WORDS];
+	size_t count;
+};
 
-	cli_refuse_remote(cli, "the log comes as open files; run it on that host");
-	session_open(&session, cli, REACH_CONTROL);
-	about = session_ask(&session, "audit.segments", NULL);
-	*count = talk_take_descriptors(&session.talk, segments, TALK_DESCRIPTORS);
-	if (!json_integer(json_get(about, "count"), &told) || told != (int64_t)*count || told == 0)
-		fault_die("broker_unreachable", "the broker did not hand over the log's segments");
-	session_close(&session);
-	return about;
-}
-
-/* Move the descriptors to 3, 4, ... and let them pass exec. */
 static void
-place_descriptors(const int *segments, size_t count)
+add(struct words *words, const char *word)
 {
-	int high[TALK_DESCRIPTORS];
-
-	for (size_t i = 0; i < count; i++)
-		high[i] = fcntl(segments[i], F_DUPFD_CLOEXEC, FIRST_FD + TALK_DESCRIPTORS);
-	for (size_t i = 0; i < count; i++)
-		if (high[i] < 0 || dup2(high[i], FIRST_FD + (int)i) < 0)
-			fault_die("internal_error", "descriptors: %s", strerror(errno));
+	if (words->count + 8 > WORDS)
+		fault_die("invalid_input", "too many options");
+	words->list[words->count++] = (char *)(uintptr_t)word;
 }
 
-/* Become the verifier: its exit status is ours. */
-static _Noreturn void
-become_verifier(char **words)
+/* "--name value" when it was given. */
+static void
+add_option(struct words *words, const struct cli *cli, enum option option, const char *name)
 {
-	char program[LIMIT_PATH];
+	if (!cli_has(cli, option))
+		return;
+	add(words, name);
+	add(words, cli_value(cli, option));
+}
 
-	if (!reach_program("agent-safe-audit-verify", program, sizeof(program)))
-		fault_die("internal_error", "agent-safe-audit-verify is not installed beside this program");
-	words[0] = program;
-	output_flush();
-	process_reset_signals();
-	execv(program, words);
-	fault_die("internal_error", "%s: %s", program, strerror(errno));
+/* --key or --trust as given; else the key that the broker told, if any. */
+static void
+add_key(struct words *words, const struct cli *cli, const char *told)
+{
+	if (cli_has(cli, OPTION_KEY) && cli_has(cli, OPTION_TRUST))
+		fault_die("invalid_input", "--key and --trust exclude each other");
+	add_option(words, cli, OPTION_KEY, "--key");
+	add_option(words, cli, OPTION_TRUST, "--trust");
+	if (cli_has(cli, OPTION_KEY) || cli_has(cli, OPTION_TRUST) || !told)
+		return;
+	add(words, "--key");
+	add(words, told);
+}
+
+static void
+add_memories(struct words *words, const struct cli *cli)
+{
+	for (size_t i = 0; i < cli->options.many_count; i++)
+		if (cli->options.many[i].option == OPTION_NOTE) {
+			add(words, "--note");
+			add(words, cli->options.many[i].value);
+		}
+	add_option(words, cli, OPTION_REMEMBER, "--remember");
+	add_option(words, cli, OPTION_RUNS, "--runs");
+}
+
+/* A number that nobody has used: the log must hold it, so it is not an old copy. */
+static void
+make_nonce(char nonce[65])
+{
+	uint8_t bytes[32];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		fault_die("internal_error", "no random numbers");
+	text_hex(nonce, bytes, sizeof(bytes));
+}
+
+/* The broker's own log, sealed behind a challenge, then whatever the words ask for. */
+static _Noreturn void
+verify_live(const struct cli *cli, struct words *words)
+{
+	static struct audit_files files;
+	static char nonce[65], size[24];
+	int64_t lines = 0;
+
+	make_nonce(nonce);
+	audit_files_open(&files, cli, nonce);
+	add_key(words, cli, json_text(json_get(files.about, "public_key")));
+	add(words, "--challenge");
+	add(words, nonce);
+	/* Up to the seal that was made for us: more may be on its way. */
+	json_integer(json_get(files.about, "size"), &lines);
+	text_format(size, sizeof(size), "%lld", (long long)lines);
+	add(words, "--size");
+	add(words, size);
+	audit_files_verify(&files, words->list, words->count, WORDS);
 }
 
 int
 audit_verify(struct cli *cli)
 {
-	static int segments[TALK_DESCRIPTORS];
-	char json[] = "--json", key[] = "--key", trust[] = "--trust", fds[] = "--fds", number[16], told[128] = "";
-	char *words[12] = { NULL }, *folder = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
-	const char *given = cli_value(cli, OPTION_KEY);
-	size_t at = 1, count = 0;
+	static struct words words = { .count = 1 };
 
-	if (given && cli_has(cli, OPTION_TRUST))
-		fault_die("invalid_input", "--key and --trust exclude each other");
-	if (!folder) {
-		struct json *about = ask_segments(cli, segments, &count);
-		const char *public_key = json_text(json_get(about, "public_key"));
-
-		if (public_key && !text_copy(told, sizeof(told), public_key))
-			fault_die("broker_unreachable", "the broker's key is not one");
-		json_free(about);
-		place_descriptors(segments, count);
-	}
 	if (!output_is_table())
-		words[at++] = json;
-	if (cli_has(cli, OPTION_TRUST)) {
-		words[at++] = trust;
-		words[at++] = (char *)(uintptr_t)cli_value(cli, OPTION_TRUST);
-	} else if (given || told[0]) {
-		words[at++] = key;
-		words[at++] = given ? (char *)(uintptr_t)given : told;
-	}
-	if (folder) {
-		words[at++] = folder;
-	} else {
-		text_format(number, sizeof(number), "%zu", count);
-		words[at++] = fds;
-		words[at++] = number;
-	}
-	become_verifier(words);
+		add(&words, "--json");
+	add_memories(&words, cli);
+	if (cli->options.word_count == 0)
+		verify_live(cli, &words);
+	add_key(&words, cli, NULL);
+	add(&words, cli->options.words[0]);
+	audit_files_become(words.list);
+}
+
+/* The checkpoint of a seal made just now, once the log was verified up to it. */
+int
+audit_note(struct cli *cli)
+{
+	static struct words words = { .count = 1 };
+
+	add(&words, "--print-note");
+	verify_live(cli, &words);
 }
 
 int
-audit_head(struct cli *cli)
+audit_prove(struct cli *cli)
 {
-	struct json *params = json_object(), *head;
-	struct session session;
+	static struct words words = { .count = 1 };
 
-	cli_add_text(cli, params, "nonce", OPTION_NONCE);
-	session_open(&session, cli, REACH_EITHER);
-	head = session_ask(&session, "audit.head", params);
+	add(&words, "--prove");
+	add(&words, cli->options.words[0]);
+	verify_live(cli, &words);
+}
+
+/* --- what the auditor says of its head ---------------------------------------------- */
+
+static int
+print_head(const struct cli *cli, const char *method, enum reach_socket which, struct json *params)
+{
+	struct session session;
+	struct json *head;
+
+	session_open(&session, cli, which);
+	head = session_ask(&session, method, params);
 	if (output_is_table())
 		for (size_t i = 0; i < json_count(head); i++)
 			view_member(json_key_at(head, i), head, json_key_at(head, i));
@@ -125,72 +154,17 @@ audit_head(struct cli *cli)
 	return EXIT_DONE;
 }
 
-/* One record for a person: number, time, who, what, and its own members. */
-static void
-show_record(const char *line, size_t length)
-{
-	static const char *const columns[] = { "seq", "t", "src", "type", "d" };
-	struct json_error error;
-	struct json *record = json_parse(line, length, &error);
-
-	if (!record) {
-		scoped_free char *shown = escape_text(line, length, 0);
-
-		output_text("(not a record: %s)  %s\n", error.text, shown);
-		return;
-	}
-	for (size_t i = 0; i < sizeof(columns) / sizeof(*columns); i++) {
-		scoped_free char *value = view_value(json_get(record, columns[i]));
-
-		output_shown(value);
-		output_text(i + 1 < sizeof(columns) / sizeof(*columns) ? "  " : "\n");
-	}
-	json_free(record);
-}
-
-/* A segment line by line, or byte for byte; takes fd over. */
-static void
-read_segment(int fd, bool show)
-{
-	FILE *file = fdopen(fd, "r");
-	scoped_free char *line = NULL;
-	size_t room = 0;
-	ssize_t length;
-
-	if (!file)
-		fault_die("internal_error", "fdopen: %s", strerror(errno));
-	while ((length = getline(&line, &room, file)) > 0 && !output_failed()) {
-		if (!show)
-			output_bytes(line, (size_t)length);
-		else
-			show_record(line, (size_t)length - (line[length - 1] == '\n'));
-	}
-	if (ferror(file))
-		fault_die("internal_error", "a segment of the log cannot be read");
-	fclose(file);
-}
-
-static int
-read_log(const struct cli *cli, bool show)
-{
-	static int segments[TALK_DESCRIPTORS];
-	size_t count;
-
-	json_free(ask_segments(cli, segments, &count));
-	for (size_t i = 0; i < count; i++)
-		read_segment(segments[i], show);
-	return EXIT_DONE;
-}
-
-/* For a person; elsewhere the same as export: the records are JSON lines themselves. */
 int
-audit_show(struct cli *cli)
+audit_head(struct cli *cli)
 {
-	return read_log(cli, output_is_table());
+	struct json *params = json_object();
+
+	cli_add_text(cli, params, "nonce", OPTION_NONCE);
+	return print_head(cli, "audit.head", REACH_EITHER, params);
 }
 
 int
-audit_export(struct cli *cli)
+audit_rotate(struct cli *cli)
 {
-	return read_log(cli, false);
+	return print_head(cli, "audit.rotate", REACH_CONTROL, NULL);
 }

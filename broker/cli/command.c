@@ -69,14 +69,24 @@ const struct command command_table[] = {
 	{ "policy explain", "", "what may be proposed here", "policy explain",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, policy_explain },
 	{ "audit-verify", "[DIR]", "check the log: the broker's, sealed now, or the one in DIR",
-	    "audit-verify\naudit-verify --key BASE64 /backup/log",
-	    OPTIONS(OPTION_KEY, OPTION_TRUST), 0, 1, OPTIONS_MIXED, audit_verify },
+	    "audit-verify\naudit-verify --remember ~/agent-safe.head\naudit-verify --key BASE64 /backup/log",
+	    OPTIONS(OPTION_KEY, OPTION_TRUST, OPTION_NOTE, OPTION_REMEMBER, OPTION_RUNS), 0, 1, OPTIONS_MIXED,
+	    audit_verify },
 	{ "audit head", "", "size, hash and key of the log's newest seal", "audit head",
 	    OPTIONS(OPTION_NONCE), 0, 0, OPTIONS_MIXED, audit_head },
-	{ "audit show", "", "the records of the log, for reading", "audit show",
-	    OPTIONS(), 0, 0, OPTIONS_MIXED, audit_show },
-	{ "audit export", "", "the log's own lines, byte for byte", "audit export > log.jsonl",
-	    OPTIONS(), 0, 0, OPTIONS_MIXED, audit_export },
+	{ "audit show", "[ID]", "the records of the log, or of one job, for reading", "audit show ID",
+	    OPTIONS(OPTION_FROM), 0, 1, OPTIONS_MIXED, audit_show },
+	{ "audit export", "", "the log's own lines, or what other systems read",
+	    "audit export > log.jsonl\naudit export --format ecs --from 1200",
+	    OPTIONS(OPTION_FORMAT, OPTION_FROM), 0, 0, OPTIONS_MIXED, audit_export },
+	{ "audit note", "", "the checkpoint of a seal made now, to be kept elsewhere", "audit note > head.note",
+	    OPTIONS(OPTION_KEY, OPTION_TRUST), 0, 0, OPTIONS_MIXED, audit_note },
+	{ "audit prove", "ID", "the records of a job, with the proof that they are in the log",
+	    "audit prove ID > job.proof", OPTIONS(OPTION_KEY, OPTION_TRUST), 1, 1, OPTIONS_MIXED, audit_prove },
+	{ "audit rotate", "", "begin a new segment of the log", "audit rotate",
+	    OPTIONS(), 0, 0, OPTIONS_MIXED, audit_rotate },
+	{ "audit prune", "", "remove old segments; what stays still verifies, and says so",
+	    "audit prune --before 2026-01-01T00:00:00Z", OPTIONS(OPTION_BEFORE), 0, 0, OPTIONS_MIXED, audit_prune },
 	{ "db check", "", "look through the queue's database", "db check",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, db_check },
 	{ "db backup", "FILE", "a copy of the queue's database into a new file", "db backup /backup/queue.db",
@@ -104,7 +114,7 @@ const struct command command_table[] = {
 
 /* Known names that this version does not have: said so, and not in help. */
 static const char *const later[] = {
-	"review", "agent", "policy lint", "policy test", "audit prove",
+	"review", "agent", "policy lint", "policy test",
 };
 
 /* Is `name` made of these one or two words?  *two: it was made of both. */

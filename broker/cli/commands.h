@@ -41,6 +41,10 @@ int policy_explain(struct cli *cli);
 
 int audit_verify(struct cli *cli);
 int audit_head(struct cli *cli);
+int audit_rotate(struct cli *cli);
+int audit_note(struct cli *cli);
+int audit_prove(struct cli *cli);
+int audit_prune(struct cli *cli);
 int audit_show(struct cli *cli);
 int audit_export(struct cli *cli);
 

@@ -56,6 +56,9 @@ add_property(struct json *properties, const struct argument *row)
 		json_add_integer(schema, "maxItems", row->most);
 		add_text_schema(json_add_object(schema, "items"), row, 0, LIMIT_ARG_BYTES);
 		break;
+	case ARGUMENT_OBJECT:
+		json_add_text(schema, "type", "object");
+		break;
 	}
 	json_add_text(schema, "description", row->help);
 }
@@ -126,6 +129,8 @@ fits(const struct json *value, const struct argument *row)
 		return json_integer(value, &number) && number >= row->least && number <= row->most;
 	case ARGUMENT_BOOLEAN:
 		return json_boolean(value, &truth);
+	case ARGUMENT_OBJECT:
+		return json_is_object(value);
 	default:
 		return texts_fit(value, row);
 	}

@@ -14,6 +14,7 @@ enum argument_type {
 	ARGUMENT_INTEGER, /* least..most: value */
 	ARGUMENT_BOOLEAN,
 	ARGUMENT_TEXTS,   /* an array of texts; least..most: elements */
+	ARGUMENT_OBJECT,  /* any members; what is read of it is checked where it is read */
 };
 
 struct argument {

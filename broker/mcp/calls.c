@@ -9,6 +9,7 @@
 #include "json.h"
 #include "limits.h"
 #include "scope.h"
+#include "secrets.h"
 #include "talk.h"
 #include "text.h"
 
@@ -74,12 +75,15 @@ add_advice(struct mcp *mcp, struct json *job)
 /*
  * What the host says of its call (toolUseId and the like), so that its transcript and our log can be
  * laid side by side: texts and integers, as many as fit.  Recorded by the broker, believed by nobody.
+ * What looks like a secret is left out here: the broker would refuse the whole proposal for it, and
+ * the model cannot change what its host adds.  (A progressToken that is a UUID looks like one.)
  */
 static void
 add_claims(struct json *params, const struct json *claims)
 {
 	struct json *kept = json_object();
 	char *text = json_print(kept, NULL);
+	struct secret_finding secret;
 
 	for (size_t i = 0; i < json_count(claims); i++) {
 		const char *key = json_key_at(claims, i);
@@ -92,7 +96,7 @@ add_claims(struct json *params, const struct json *claims)
 			continue;
 		json_add(kept, key, json_copy(value));
 		longer = json_print(kept, NULL);
-		if (strlen(longer) > LIMIT_META_BYTES) {
+		if (strlen(longer) > LIMIT_META_BYTES || secret_in_text(longer, strlen(longer), &secret)) {
 			json_remove(kept, key);
 			free(longer);
 			continue;

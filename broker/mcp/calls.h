@@ -10,6 +10,8 @@ struct mcp;
 struct talk_fault;
 
 struct json *calls_propose(struct mcp *mcp, const struct json *arguments, struct talk_fault *fault);
+/* Never NULL: a fault is a reason to deny. */
+struct json *calls_permission(struct mcp *mcp, const struct json *arguments, struct talk_fault *fault);
 struct json *calls_get(struct mcp *mcp, const struct json *arguments, struct talk_fault *fault);
 struct json *calls_list(struct mcp *mcp, const struct json *arguments, struct talk_fault *fault);
 struct json *calls_output(struct mcp *mcp, const struct json *arguments, struct talk_fault *fault);

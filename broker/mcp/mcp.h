@@ -34,6 +34,7 @@ struct mcp {
 	struct talk talk;         /* the connection for everything but `wait` */
 	bool connected;
 	struct lines lines;
+	bool permission;          /* --permission-tool: the ninth tool is there */
 	const struct json *claims; /* _meta of the tool call that is answered now, or NULL */
 	bool initialized;         /* the handshake of the older era was done */
 	uint64_t ended_us;        /* monotonic, when the input ended; 0: not yet */

@@ -117,7 +117,7 @@ on_tools_list(struct mcp *mcp, const struct request *request)
 		return;
 	}
 	result = json_object();
-	json_add(result, "tools", tools_list());
+	json_add(result, "tools", tools_list(mcp));
 	if (request->modern)
 		add_caching(result);
 	reply_result(mcp, request->id, result, request->modern);
@@ -127,7 +127,7 @@ static void
 on_tools_call(struct mcp *mcp, const struct request *request)
 {
 	const char *name = json_text(json_get(request->params, "name"));
-	const struct tool *tool = name ? tools_find(name) : NULL;
+	const struct tool *tool = name ? tools_find(mcp, name) : NULL;
 	const struct json *arguments = json_get(request->params, "arguments");
 	struct talk_fault fault = { 0 };
 	struct json *value;
@@ -144,8 +144,10 @@ on_tools_call(struct mcp *mcp, const struct request *request)
 		mcp->claims = json_get(request->params, "_meta");
 		value = tool->call(mcp, arguments, &fault);
 		mcp->claims = NULL;
-		if (value)
+		if (value && tool->output)
 			reply_tool(mcp, request->id, value, request->modern);
+		else if (value)
+			reply_text(mcp, request->id, value, request->modern);
 		else
 			reply_refusal(mcp, request->id, &fault, request->modern);
 	}

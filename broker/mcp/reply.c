@@ -10,6 +10,8 @@
 #include "json.h"
 #include "loop.h"
 #include "scope.h"
+#include "talk.h"
+#include "text.h"
 
 #include "mcp.h"
 #include "reply.h"
@@ -126,34 +128,51 @@ reply_result(struct mcp *mcp, const struct json *id, struct json *result, bool m
 	reply_send(mcp, message);
 }
 
-/* {"content":[{"type":"text","text":TEXT}]} */
-static struct json *
-text_content(const char *text)
+/* {"type":"text","text":TEXT} */
+static void
+add_text_block(struct json *content, const char *text)
 {
-	struct json *result = json_object();
-	struct json *block = json_add_object(json_add_array(result, "content"), NULL);
+	struct json *block = json_add_object(content, NULL);
 
 	json_add_text(block, "type", "text");
 	json_add_text(block, "text", text);
-	return result;
 }
 
 void
 reply_tool(struct mcp *mcp, const struct json *id, struct json *value, bool modern)
 {
 	scoped_free char *text = json_print(value, NULL);
-	struct json *result = text_content(text);
+	struct json *result = json_object();
 
+	add_text_block(json_add_array(result, "content"), text);
 	json_add(result, "structuredContent", value);
 	json_add_boolean(result, "isError", false);
 	reply_result(mcp, id, result, modern);
 }
 
 void
+reply_text(struct mcp *mcp, const struct json *id, struct json *value, bool modern)
+{
+	scoped_free char *text = json_print(value, NULL);
+	struct json *result = json_object();
+
+	json_free(value);
+	add_text_block(json_add_array(result, "content"), text);
+	json_add_boolean(result, "isError", false);
+	reply_result(mcp, id, result, modern);
+}
+
+/*
+ * Words first, {"error":{...}} with all the broker said second.  Not the other way round: a host (Gemini CLI
+ * 0.61) takes a first block that is JSON for structured content, and then refuses it by the tool's schema.
+ */
+void
 reply_refusal(struct mcp *mcp, const struct json *id, const struct talk_fault *fault, bool modern)
 {
-	struct json *value = json_object(), *error = json_add_object(value, "error"), *result;
+	struct json *value = json_object(), *error = json_add_object(value, "error");
+	struct json *result = json_object(), *content = json_add_array(result, "content");
 	scoped_free char *text = NULL;
+	char words[sizeof(fault->code) + sizeof(fault->message) + 2];
 
 	json_add_text(error, "code", fault->code);
 	json_add_text(error, "message", fault->message);
@@ -165,7 +184,9 @@ reply_refusal(struct mcp *mcp, const struct json *id, const struct talk_fault *f
 	}
 	text = json_print(value, NULL);
 	json_free(value);
-	result = text_content(text);
+	text_format(words, sizeof(words), "%s: %s", fault->code, fault->message);
+	add_text_block(content, words);
+	add_text_block(content, text);
 	json_add_boolean(result, "isError", true);
 	reply_result(mcp, id, result, modern);
 }

@@ -25,6 +25,9 @@ void reply_result(struct mcp *mcp, const struct json *id, struct json *result, b
 /* Result of a tool: `value` (taken over) as structured content and as text. */
 void reply_tool(struct mcp *mcp, const struct json *id, struct json *value, bool modern);
 
+/* The same as text alone: of a tool without an output schema. */
+void reply_text(struct mcp *mcp, const struct json *id, struct json *value, bool modern);
+
 /* A tool that did not do what was asked: text the model can act on, isError. */
 void reply_refusal(struct mcp *mcp, const struct json *id, const struct talk_fault *fault, bool modern);
 

@@ -19,13 +19,14 @@
 static _Noreturn void
 usage(void)
 {
-	fprintf(stderr, "usage: agent-safe-mcp [--workspace DIR | --system] [--policy FILE] [--state DIR]\n");
+	fprintf(stderr, "usage: agent-safe-mcp [--workspace DIR | --system] [--policy FILE] [--state DIR] "
+	    "[--permission-tool]\n");
 	_exit(2);
 }
 
 /* The few words that `agent-safe mcp` passes on. */
 static void
-read_words(struct place_wish *wish, int argc, char **argv)
+read_words(struct mcp *mcp, struct place_wish *wish, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		const char **value = strcmp(argv[i], "--workspace") == 0 ? &wish->workspace :
@@ -36,6 +37,8 @@ read_words(struct place_wish *wish, int argc, char **argv)
 			*value = argv[++i];
 		else if (strcmp(argv[i], "--system") == 0)
 			wish->system = true;
+		else if (strcmp(argv[i], "--permission-tool") == 0)
+			mcp->permission = true;
 		else
 			usage();
 	}
@@ -58,7 +61,7 @@ mcp_open(struct mcp *mcp, int argc, char **argv)
 		_exit(1);
 	log_open("agent-safe-mcp");
 	sigaction(SIGPIPE, &ignore, NULL);
-	read_words(&wish, argc, argv);
+	read_words(mcp, &wish, argc, argv);
 	lines_open(&mcp->lines, STDIN_FILENO);
 	fd = reach_connect(&wish, &mcp->place, REACH_PROPOSE, true, &mcp->trouble);
 	mcp->placed = fd >= 0 || mcp->place.propose[0] != '\0';

@@ -6,6 +6,7 @@
 #include "log.h"
 
 #include "calls.h"
+#include "mcp.h"
 #include "tools.h"
 
 #define JOB_ID { "job_id", ARGUMENT_TEXT, true, 1, 200, NULL, "the id that propose gave" }
@@ -51,6 +52,13 @@ static const struct argument output_arguments[] = {
 	{ NULL, ARGUMENT_TEXT, false, 0, 0, NULL, NULL },
 };
 
+static const struct argument permission_arguments[] = {
+	{ "tool_name", ARGUMENT_TEXT, true, 1, 200, NULL, "the host's tool" },
+	{ "input", ARGUMENT_OBJECT, true, 0, 0, NULL, "what it would be called with" },
+	{ "tool_use_id", ARGUMENT_TEXT, false, 1, 200, NULL, "the host's name for the call" },
+	{ NULL, ARGUMENT_TEXT, false, 0, 0, NULL, NULL },
+};
+
 static const struct argument no_arguments[] = { { NULL, ARGUMENT_TEXT, false, 0, 0, NULL, NULL } };
 
 /* "type":["string","null"] would be legal too, but some model providers read one type only. */
@@ -90,32 +98,43 @@ const struct tool tools_table[] = {
 	{ "propose", "Propose a command",
 	    "Propose a command. It does not run now: a person decides, and the policy limits what they can approve. "
 	    "The answer has the job's id and the policy's verdict; when it refuses, what would be allowed.",
-	    propose_arguments, propose_schema, false, calls_propose },
-	{ "get", "Look at a job", "One job with its status, decision and result.", id_arguments, job_schema, true,
-	    calls_get },
-	{ "list", "List jobs", "The jobs proposed by this account.", list_arguments, list_schema, true, calls_list },
+	    propose_arguments, propose_schema, false, false, calls_propose },
+	{ "get", "Look at a job", "One job with its status, decision and result.", id_arguments, job_schema,
+	    true, false, calls_get },
+	{ "list", "List jobs", "The jobs proposed by this account.", list_arguments, list_schema, true, false,
+	    calls_list },
 	{ "wait", "Wait for a job",
 	    "Wait until a person has decided about a job, or until it has ended. `reached` is false when the time "
 	    "was over first; the job is not affected by that, nor by cancelling this call.",
-	    wait_arguments, wait_schema, true, NULL },
+	    wait_arguments, wait_schema, true, false, NULL },
 	{ "output", "Read output", "What a job wrote, with secrets masked, piece by piece.", output_arguments,
-	    output_schema, true, calls_output },
+	    output_schema, true, false, calls_output },
 	{ "assess", "Assess a job", "What the policy says about a job now, and exactly what would run.", id_arguments,
-	    assess_schema, true, calls_assess },
+	    assess_schema, true, false, calls_assess },
 	{ "policy", "What may be proposed", "Programs, arguments, directories and limits that the policy allows.",
-	    no_arguments, any_schema, true, calls_policy },
+	    no_arguments, any_schema, true, false, calls_policy },
 	{ "verify", "Head of the log",
 	    "The newest sealed head of the audit log (size, hash, key), sealed just now. The full check of the log "
 	    "needs the operator: agent-safe audit-verify.",
-	    no_arguments, any_schema, true, calls_verify },
-	{ NULL, NULL, NULL, NULL, NULL, false, NULL },
+	    no_arguments, any_schema, true, false, calls_verify },
+	{ "permission", "Permission prompts of the host",
+	    "For the host, not for the model: its permission prompts come here. A shell command becomes a proposal, "
+	    "anything else does not; the answer is always deny, with the job to wait for.",
+	    permission_arguments, NULL, false, true, calls_permission }, /* Claude Code wants one text and no more */
+	{ NULL, NULL, NULL, NULL, NULL, false, false, NULL },
 };
 
+static bool
+is_there(const struct mcp *mcp, const struct tool *tool)
+{
+	return mcp->permission || !tool->asked_for;
+}
+
 const struct tool *
-tools_find(const char *name)
+tools_find(const struct mcp *mcp, const char *name)
 {
 	for (const struct tool *tool = tools_table; tool->name; tool++)
-		if (strcmp(tool->name, name) == 0)
+		if (is_there(mcp, tool) && strcmp(tool->name, name) == 0)
 			return tool;
 	return NULL;
 }
@@ -145,18 +164,22 @@ add_annotations(struct json *entry, const struct tool *tool)
 }
 
 struct json *
-tools_list(void)
+tools_list(const struct mcp *mcp)
 {
 	struct json *list = json_array();
 
 	for (const struct tool *tool = tools_table; tool->name; tool++) {
-		struct json *entry = json_add_object(list, NULL);
+		struct json *entry;
 
+		if (!is_there(mcp, tool))
+			continue;
+		entry = json_add_object(list, NULL);
 		json_add_text(entry, "name", tool->name);
 		json_add_text(entry, "title", tool->title);
 		json_add_text(entry, "description", tool->help);
 		json_add(entry, "inputSchema", arguments_schema(tool->arguments));
-		json_add(entry, "outputSchema", parse(tool->output));
+		if (tool->output)
+			json_add(entry, "outputSchema", parse(tool->output));
 		add_annotations(entry, tool);
 	}
 	return list;

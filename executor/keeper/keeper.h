@@ -109,6 +109,7 @@ void output_close(struct output *output);
 /* --- on_init.c, on_executor.c ------------------------------------------------ */
 
 void on_init_watch(struct keeper *keeper);
+void on_init_begin(const struct keeper *keeper); /* after keeper_confine(): the job may start */
 
 /* Close the socket to init, which ends when it sees that. */
 void on_init_hang_up(struct keeper *keeper);

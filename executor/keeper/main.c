@@ -18,6 +18,7 @@ main(void)
 	process_begin("keeper", KEEPER_FD_COUNT - 1);
 	keeper_open(&keeper);
 	keeper_confine();
+	on_init_begin(&keeper);
 
 	while (keeper_is_needed(&keeper))
 		keeper_serve(&keeper);

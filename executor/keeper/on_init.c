@@ -186,6 +186,15 @@ check_kinship(const struct keeper *keeper)
 }
 
 void
+on_init_begin(const struct keeper *keeper)
+{
+	struct message message = { .type = MSG_INIT_BEGIN };
+
+	if (channel_send(&keeper->init, &message) < 0)
+		log_errno("send INIT_BEGIN"); /* it has ended: its socket says so */
+}
+
+void
 on_init_watch(struct keeper *keeper)
 {
 	check_kinship(keeper);

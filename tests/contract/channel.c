@@ -273,6 +273,23 @@ a_peer_that_is_gone_is_told(void **state)
 	assert_int_equal(errno, EPIPE);
 }
 
+/* A peer that ends with messages of ours unread: the kernel says ECONNRESET before what it had sent. */
+static void
+what_a_peer_sent_arrives_also_when_it_ended_without_reading(void **state)
+{
+	struct channel channel = { ends[1], PROCESS_KEEPER, PROCESS_INIT };
+	struct message message = { .type = MSG_INIT_BEGIN };
+
+	(void)state;
+	assert_int_equal(wire_send(ends[0], MSG_INIT_ENDED, body, sizeof(struct msg_init_ended), spare, 0), 0);
+	assert_int_equal(channel_send(&channel, &message), 0);
+	close(ends[0]);
+	ends[0] = -1;
+	assert_int_equal(channel_take(&channel, &message, NULL), CHANNEL_MESSAGE);
+	assert_int_equal(message.type, MSG_INIT_ENDED);
+	assert_int_equal(channel_take(&channel, &message, NULL), CHANNEL_CLOSED);
+}
+
 /* channel_receive() in a child: a breach must end it with status 1 and one line that names it. */
 static void
 a_breach_ends_the_receiver_with_one_line(void **state)
@@ -323,6 +340,7 @@ main(void)
 		pair_test(an_empty_packet_with_a_descriptor_is_not_the_end),
 		pair_test(a_peer_that_does_not_read_is_told_and_not_waited_for),
 		pair_test(a_peer_that_is_gone_is_told),
+		pair_test(what_a_peer_sent_arrives_also_when_it_ended_without_reading),
 		pair_test(a_breach_ends_the_receiver_with_one_line),
 	};
 

@@ -212,8 +212,8 @@ number_of() { echo "#include <sys/syscall.h>
 
 # --- the keeper ----------------------------------------------------------------------------------------
 
-# Its job may have begun: nobody knows, so it is not said that nothing ran.
-@test "keeper: each measure failing ends it and its job, which is lost and on record" {
+# Init waits for the keeper's word, so nothing runs; nobody but the keeper could have told so: lost.
+@test "keeper: each measure failing ends it and its job, which does not run, is lost and on record" {
 	local spec
 	measures_wrap keeper
 	for spec in "prctl 0 $GET_NNP $CLAIM|no_new_privs" "prctl 0 $SET_DUMPABLE $EPERM|PR_SET_DUMPABLE" \
@@ -225,6 +225,7 @@ number_of() { echo "#include <sys/syscall.h>
 		workspace_start
 		run_marker
 		jq -e '.status == "lost" and .error_class == "unknown_outcome"' "$BATS_TEST_TMPDIR/job"
+		[ ! -e "$WS/proj/ran" ]
 		grep -q "<2>keeper: .*${spec#*|}" "$WS_STATE/trio.log"
 		: >"$WS_STATE/trio.log"
 	done

@@ -44,7 +44,7 @@ start_trio() {
 	{
 	  "version": 2,
 	  "allowed_working_roots": ["proj"],
-	  "rules": [ { "program": "echo" }, { "program": "cat" }, { "program": "sleep" } ]
+	  "rules": [ { "program": "echo" }, { "program": "cat" }, { "program": "sleep" }, { "program": "sh" } ]
 	}
 	END
 	workspace_start || exit

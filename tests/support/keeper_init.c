@@ -12,6 +12,7 @@
 
 /* What the stand-in says was in force: the rig only looks whether it arrives. */
 #define LAYERS LAYER_PID_NAMESPACE
+#define DESCRIPTORS 256 /* more than the rig has open */
 
 static pid_t
 start_worker(const char *script, int out_fd, int err_fd)
@@ -49,6 +50,18 @@ say_ended(const struct channel *keeper, int status, const struct rusage *usage)
 	say(keeper, &message);
 }
 
+/* The first word of the keeper; its end is ours. */
+static void
+await_begin(const struct channel *keeper)
+{
+	struct pollfd ready = { .fd = keeper->fd, .events = POLLIN };
+	struct message message;
+
+	if (poll(&ready, 1, -1) != 1 || channel_take(keeper, &message, NULL) != CHANNEL_MESSAGE ||
+	    message.type != MSG_INIT_BEGIN)
+		_exit(1);
+}
+
 /* Pass signals on to the worker's group; the keeper's end is ours. */
 static void
 hear(const struct channel *keeper, pid_t worker)
@@ -57,7 +70,8 @@ hear(const struct channel *keeper, pid_t worker)
 
 	switch (channel_take(keeper, &message, NULL)) {
 	case CHANNEL_MESSAGE:
-		kill(-worker, message.body.init_signal.signal);
+		if (message.type == MSG_INIT_SIGNAL)
+			kill(-worker, message.body.init_signal.signal);
 		break;
 	case CHANNEL_EMPTY:
 		break;
@@ -84,6 +98,15 @@ reap(const struct channel *keeper, int signal_fd, pid_t worker)
 		}
 }
 
+/* As the real one: or our copies of the other ends would hide the keeper's death from us and the rig. */
+static void
+close_others(int control_fd, int out_fd, int err_fd)
+{
+	for (int fd = 3; fd < DESCRIPTORS; fd++)
+		if (fd != control_fd && fd != out_fd && fd != err_fd)
+			close(fd);
+}
+
 void
 keeper_init(const struct rig_job *job, int control_fd, int out_fd, int err_fd)
 {
@@ -93,6 +116,7 @@ keeper_init(const struct rig_job *job, int control_fd, int out_fd, int err_fd)
 	sigset_t mask;
 	pid_t worker;
 
+	close_others(control_fd, out_fd, err_fd);
 	if (setresgid(RIG_INIT_UID, RIG_INIT_UID, RIG_INIT_UID) < 0 ||
 	    setresuid(RIG_INIT_UID, RIG_INIT_UID, RIG_INIT_UID) < 0)
 		_exit(1);
@@ -105,6 +129,7 @@ keeper_init(const struct rig_job *job, int control_fd, int out_fd, int err_fd)
 	sigaddset(&mask, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	fds[1].fd = signalfd(-1, &mask, SFD_CLOEXEC);
+	await_begin(&keeper);
 	worker = start_worker(job->script, out_fd, err_fd);
 	close(out_fd);
 	close(err_fd);

@@ -67,7 +67,7 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 }
 
 @test "a command of a later version says so and is not in help" {
-	for later in watch review hold release import "agent list" "policy lint" "audit prove"; do
+	for later in watch review hold release import "agent list" "policy lint"; do
 		# shellcheck disable=SC2086
 		run "$AGENT_SAFE" $later
 		[ "$status" -eq 2 ]
@@ -474,10 +474,13 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 	chmod +x "$BATS_TEST_TMPDIR/bin/agent-safe-audit-verify"
 	echo one >"$BATS_TEST_TMPDIR/s1"
 	echo two >"$BATS_TEST_TMPDIR/s2"
-	fake_start <<<"{\"method\":\"audit.segments\",\"files\":[\"$BATS_TEST_TMPDIR/s1\",\"$BATS_TEST_TMPDIR/s2\"],\"result\":{\"count\":2,\"public_key\":\"a2V5\"}}"
+	fake_start <<<"{\"method\":\"audit.segments\",\"files\":[\"$BATS_TEST_TMPDIR/s1\",\"$BATS_TEST_TMPDIR/s2\"],\"result\":{\"count\":2,\"size\":9,\"public_key\":\"a2V5\"}}"
 	AGENT_SAFE=$BATS_TEST_TMPDIR/bin/agent-safe run fake_cli audit-verify
 	[ "$status" -eq 5 ]
-	[ "${lines[0]}" = "--json --key a2V5 --fds 2" ]
+	# A random number goes to the broker and to the verifier: the log must hold it.
+	nonce=$(fake_seen audit.segments | head -1 | jq -er .params.nonce)
+	[[ $nonce =~ ^[0-9a-f]{64}$ ]]
+	[ "${lines[0]}" = "--json --key a2V5 --challenge $nonce --size 9 --fds 2" ]
 	[ "${lines[1]} ${lines[2]}" = "one two" ]
 	AGENT_SAFE=$BATS_TEST_TMPDIR/bin/agent-safe run fake_cli audit-verify --key b3du "$FAKE"
 	[ "${lines[0]}" = "--json --key b3du $FAKE" ]

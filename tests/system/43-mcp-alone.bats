@@ -118,7 +118,7 @@ JOB='{"id":"j1","status":"queued","approval_status":"pending","command":["echo"]
 	BUILD_DIR=$FAKE/bin mcp begun <<-'END'
 	reply = host.tool(1, "get", {"job_id": "x"})["result"]
 	assert reply["isError"] is True and "structuredContent" not in reply, reply
-	assert json.loads(reply["content"][0]["text"])["error"]["code"] == "broker_unreachable", reply
+	assert json.loads(reply["content"][1]["text"])["error"]["code"] == "broker_unreachable", reply
 	assert host.ask(2, "ping")["result"] == {}
 	END
 }
@@ -375,7 +375,9 @@ JOB='{"id":"j1","status":"queued","approval_status":"pending","command":["echo"]
 	mcp begun <<-'END'
 	reply = host.tool(1, "propose", {"command": ["ls"]})["result"]
 	assert reply["isError"] is True
-	assert json.loads(reply["content"][0]["text"]) == {"error": {"code": "key_conflict", "message": "another job has this key", "differs": ["command"]}}
+	# Words first: a first block that is JSON is taken by a host for structured content.
+	assert reply["content"][0]["text"] == "key_conflict: another job has this key" and "structuredContent" not in reply
+	assert json.loads(reply["content"][1]["text"]) == {"error": {"code": "key_conflict", "message": "another job has this key", "differs": ["command"]}}
 	END
 }
 

@@ -35,13 +35,17 @@ mcp() {
 		import schemacheck
 		WS, PROJ = "$WS", "$WS/proj"
 		COMMAND = ["$WS_BIN/agent-safe", "--workspace", WS, "--state", "$WS_STATE", "mcp"]
-		host = Host(COMMAND, cwd=PROJ)
+		host = Host(COMMAND if not os.environ.get("MORE") else
+		    ["$WS_BIN/agent-safe-mcp", *COMMAND[1:-1], os.environ["MORE"]], cwd=PROJ)
 		host.start()
-		OUTPUT = {t["name"]: t["outputSchema"] for t in host.ask("t", "tools/list")["result"]["tools"]}
+		OUTPUT = {t["name"]: t.get("outputSchema") for t in host.ask("t", "tools/list")["result"]["tools"]}
 		def call(name, seconds=20, meta=None, **arguments):
 		    reply = host.tool(1, name, arguments, seconds, meta)["result"]
 		    if reply["isError"]:
-		        return json.loads(reply["content"][0]["text"])["error"]
+		        return json.loads(reply["content"][1]["text"])["error"]
+		    if OUTPUT[name] is None:
+		        assert list(reply) == ["content", "isError"] and len(reply["content"]) == 1, reply
+		        return json.loads(reply["content"][0]["text"])
 		    found = schemacheck.walk(OUTPUT[name], OUTPUT[name], reply["structuredContent"], name)
 		    assert not found, found
 		    assert json.loads(reply["content"][0]["text"]) == reply["structuredContent"]
@@ -214,10 +218,12 @@ operate() {
 	assert job["submitter"]["uid"] == os.getuid() and job["approval_status"] == "pending", job
 	assert call("propose", meta=dict(META, callId="c"), command=["echo", "meta2"])["meta"] == '{"callId":"c"}'
 	assert call("propose", command=["echo", "meta3"])["meta"] is None
-	fault = call("propose", meta={"key": "ghp_" + "a1B2c3D4e5F6" * 3}, command=["echo", "meta4"])
-	assert fault["code"] == "sensitive_input", fault
+	# What looks like a secret is left out; a progressToken that is a UUID looks like one.
+	job = call("propose", meta={"key": "ghp_" + "a1B2c3D4e5F6" * 3, "progressToken": "c5ba8aaa-bd40-401e-ad36-77c618bef353",
+	    "callId": "c"}, command=["echo", "meta4"])
+	assert job["meta"] == '{"callId":"c"}', job
 	END
-	agent_safe audit export | command jq -se 'map(select(.type == "job.proposed" and .d.meta)) | map(.d.meta | fromjson.callId) == ["call_9", "c"]'
+	agent_safe audit export | command jq -se 'map(select(.type == "job.proposed" and .d.meta)) | map(.d.meta | fromjson.callId) == ["call_9", "c", "c"]'
 }
 
 @test "verify gives the head of the log, sealed now: it grows, and is the operator's" {
@@ -276,4 +282,35 @@ operate() {
 	status = dict(l.rstrip("\n").split(":\t", 1) for l in open(me + "/status") if ":\t" in l)
 	assert status["Uid"].split() == [str(os.getuid())] * 4 and status["Seccomp"] == "2" and status["NoNewPrivs"] == "1"
 	END
+}
+
+# --- the host's permission prompts ---------------------------------------------------------------
+
+@test "without --permission-tool there is no such tool" {
+	mcp "$WS_UID" <<-'END'
+	assert "permission" not in OUTPUT
+	assert host.tool(1, "permission", {"tool_name": "Bash", "input": {"command": "ls"}})["error"]["code"] == -32602
+	END
+}
+
+@test "--permission-tool: a shell command becomes a proposal, and the answer is always deny" {
+	MORE=--permission-tool mcp "$WS_UID" <<-'END'
+	assert list(OUTPUT)[-1] == "permission" and len(OUTPUT) == 9
+	before = len(call("list", limit=100)["jobs"])
+	answer = call("permission", tool_name="Bash", input={"command": "echo $HOME; ls | wc -l", "description": "x"}, tool_use_id="toolu_9")
+	assert answer["behavior"] == "deny" and "not run" in answer["message"], answer
+	job = call("list", newest=True, limit=1)["jobs"][0]
+	assert job["id"] in answer["message"] and job["command"] == ["sh", "-c", "echo $HOME; ls | wc -l"], job
+	assert job["approval_status"] == "pending" and "policy refuses" in answer["message"]  # no rule for sh here
+	for bad in [{"tool_name": "Write", "input": {"file_path": "x", "content": "y"}}, {"tool_name": "Bash", "input": {}},
+	    {"tool_name": "Bash", "input": {"command": 7}}, {"tool_name": "Bash", "input": {"command": ["ls"]}},
+	    {"tool_name": "Bash", "input": {"command": "curl -H 'Authorization: Bearer canary" + "a1B2c3D4e5F6" * 3 + "'"}}]:
+	    answer = call("permission", **bad)
+	    assert answer["behavior"] == "deny" and "canary" not in answer["message"], answer
+	for bad in [{"tool_name": "Bash"}, {"tool_name": "Bash", "input": "ls"}, {"tool_name": "", "input": {}},
+	    {"tool_name": "Bash", "input": {}, "behavior": "allow"}]:
+	    assert call("permission", **bad)["code"] == "invalid_input", bad
+	assert len(call("list", limit=100)["jobs"]) == before + 1
+	END
+	refute grep -qa '"allow"' "$BUILD_DIR/agent-safe-mcp"
 }

@@ -1,0 +1,25 @@
+#ifndef AUDIT_EXPORT_H
+#define AUDIT_EXPORT_H
+
+/*
+ * A record of the log as an event of another schema.  The raw line goes along: it is what can be
+ * verified, the rest is for finding it.  Pure.
+ *
+ *   ecs   Elastic Common Schema 8.11
+ *   ocsf  Open Cybersecurity Schema Framework 1.3.0: exec.start and exec.exit are Process Activity
+ *         (1007), everything else a Base Event (0)
+ */
+#include <stdbool.h>
+
+struct json;
+
+enum audit_export { AUDIT_EXPORT_JSONL, AUDIT_EXPORT_ECS, AUDIT_EXPORT_OCSF };
+
+/* NULL: jsonl. */
+bool audit_export_read(const char *name, enum audit_export *format);
+
+/* line: without its newline.  hash: SHA-256 of the line with it, hex.  origin: of the log. */
+struct json *audit_export_record(enum audit_export format, const struct json *record, const char *line,
+    const char *hash, const char *origin);
+
+#endif

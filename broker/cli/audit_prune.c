@@ -1,0 +1,217 @@
+/*
+ * audit prune: the auditor says what may go and puts it on record, we remove it.  The auditor itself
+ * can remove nothing; and where root set the append-only flag only root can.
+ */
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "limits.h"
+#include "scope.h"
+#include "text.h"
+
+#include "cli.h"
+#include "commands.h"
+#include "fault.h"
+#include "output.h"
+#include "session.h"
+
+#define ANCHORS "anchors.jsonl"
+#define FRESH "anchors.jsonl.new"
+#define INCOMPLETE 6 /* exit status of agent-safe-audit-verify */
+
+struct removal {
+	char folder[LIMIT_PATH];
+	char key[64];       /* the log's, as the broker tells it */
+	int64_t first_seq;  /* of the first line that stays */
+	int64_t segments;   /* how many go */
+	int fd;
+	bool flagged;       /* the folder is append-only */
+};
+
+static _Noreturn void
+die(const struct removal *removal, const char *what)
+{
+	fault_die(errno == EPERM || errno == EACCES ? "not_permitted" : "storage_error", "%s in %s: %s", what,
+	    removal->folder, strerror(errno));
+}
+
+/* Set or clear the append-only flag; *was tells whether it was set.  No such flag here: nothing to do. */
+static int
+set_flag(int fd, bool set, bool *was)
+{
+	int flags;
+
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
+		return errno == ENOTTY || errno == EOPNOTSUPP ? 0 : -1;
+	*was = flags & FS_APPEND_FL;
+	if (*was == set)
+		return 0;
+	flags = set ? flags | FS_APPEND_FL : flags & ~FS_APPEND_FL;
+	return ioctl(fd, FS_IOC_SETFLAGS, &flags);
+}
+
+/* Ask the broker; its answer is on record, sealed, before anything goes. */
+static void
+ask(struct removal *removal, const struct cli *cli)
+{
+	const char *before = cli_value(cli, OPTION_BEFORE), *folder, *key;
+	struct json *params = json_object(), *status, *answer;
+	struct session session;
+	uint64_t seq;
+
+	if (!before)
+		fault_die("invalid_input", "--before: a line's number, or a time as in RFC 3339");
+	if (text_number(before, INT64_MAX, &seq))
+		json_add_integer(params, "before_seq", (int64_t)seq);
+	else
+		cli_add_text(cli, params, "before", OPTION_BEFORE);
+	cli_refuse_remote(cli, "files are removed; run it on that host");
+	session_open(&session, cli, REACH_CONTROL);
+	status = session_ask(&session, "server.status", NULL);
+	answer = session_ask(&session, "audit.prune", params);
+	folder = json_text(json_get(status, "audit_dir"));
+	key = json_text(json_get(status, "public_key"));
+	if (!folder || !text_format(removal->folder, sizeof(removal->folder), "%s/log", folder) || !key ||
+	    !text_copy(removal->key, sizeof(removal->key), key) ||
+	    !json_integer(json_get(answer, "first_seq"), &removal->first_seq) ||
+	    !json_integer(json_get(answer, "segments"), &removal->segments))
+		fault_die("broker_unreachable", "the broker does not say what may be removed");
+	json_free(status);
+	json_free(answer);
+	session_close(&session);
+}
+
+/* --- what stays ---------------------------------------------------------------------- */
+
+static int
+run_verifier(const struct removal *removal, int fd)
+{
+	char program[LIMIT_PATH], seq[24], folder[LIMIT_PATH], key[64];
+	char anchors[] = "--anchors", key_option[] = "--key";
+	char *words[] = { program, key_option, key, anchors, seq, folder, NULL };
+	pid_t child;
+	int status;
+
+	if (!reach_program("agent-safe-audit-verify", program, sizeof(program)))
+		fault_die("internal_error", "agent-safe-audit-verify is not installed beside this program");
+	text_format(seq, sizeof(seq), "%lld", (long long)removal->first_seq);
+	text_copy(folder, sizeof(folder), removal->folder);
+	text_copy(key, sizeof(key), removal->key);
+	child = reach_child(words, -1, fd, -1);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		fault_die("internal_error", "agent-safe-audit-verify: %s", strerror(errno));
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNREACHABLE;
+}
+
+/* The seals of what goes, from a log that was verified whole, as anchors.jsonl; owned as the folder is. */
+static void
+keep_anchors(const struct removal *removal)
+{
+	scoped_close int fd = -1;
+	struct stat st;
+	int status;
+
+	unlinkat(removal->fd, FRESH, 0);
+	fd = openat(removal->fd, FRESH, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(removal->fd, &st) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0)
+		die(removal, FRESH);
+	status = run_verifier(removal, fd);
+	/* Lines that came in between have their seal a second later. */
+	for (unsigned i = 0; status == INCOMPLETE && i < 5; i++) {
+		sleep(1);
+		if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0) < 0)
+			die(removal, FRESH);
+		status = run_verifier(removal, fd);
+	}
+	if (status != 0) {
+		unlinkat(removal->fd, FRESH, 0);
+		fault_die("audit_integrity_error", "the log does not verify (status %d): nothing was removed", status);
+	}
+	if (fsync(fd) < 0 || renameat(removal->fd, FRESH, removal->fd, ANCHORS) < 0 || fsync(removal->fd) < 0)
+		die(removal, ANCHORS);
+}
+
+/* --- what goes ------------------------------------------------------------------------ */
+
+static int
+is_segment(const struct dirent *entry)
+{
+	char digits[21] = "";
+	uint64_t seq;
+
+	if (strlen(entry->d_name) != 30 || strncmp(entry->d_name, "seg-", 4) != 0 ||
+	    strcmp(entry->d_name + 24, ".jsonl") != 0)
+		return 0;
+	memcpy(digits, entry->d_name + 4, 20);
+	while (digits[0] == '0' && digits[1])
+		memmove(digits, digits + 1, strlen(digits));
+	return text_number(digits, INT64_MAX, &seq);
+}
+
+static void
+remove_segment(const struct removal *removal, const char *name)
+{
+	scoped_close int fd = openat(removal->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	bool was;
+
+	if (fd < 0 || set_flag(fd, false, &was) < 0 || unlinkat(removal->fd, name, 0) < 0)
+		die(removal, name);
+}
+
+/* The oldest first: once it is gone the anchors are what the log begins with. */
+static void
+remove_segments(const struct removal *removal)
+{
+	struct dirent **entries;
+	int count = scandirat(removal->fd, ".", &entries, is_segment, alphasort);
+
+	if (count < 0)
+		die(removal, "segments");
+	for (int i = 0; i < count; i++) {
+		if (strtoll(entries[i]->d_name + 4, NULL, 10) < removal->first_seq)
+			remove_segment(removal, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (fsync(removal->fd) < 0)
+		die(removal, "segments");
+}
+
+int
+audit_prune(struct cli *cli)
+{
+	struct removal removal = { 0 };
+	struct json *answer = json_object();
+	bool was;
+
+	ask(&removal, cli);
+	if (removal.segments > 0) {
+		removal.fd = open(removal.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (removal.fd < 0 || set_flag(removal.fd, false, &removal.flagged) < 0)
+			die(&removal, "the log's folder");
+		keep_anchors(&removal);
+		remove_segments(&removal);
+		if (removal.flagged && set_flag(removal.fd, true, &was) < 0)
+			die(&removal, "append-only flag");
+		close(removal.fd);
+	}
+	json_add_integer(answer, "first_seq", removal.first_seq);
+	json_add_integer(answer, "segments", removal.segments);
+	if (output_is_table())
+		output_text("%lld segments removed\n", (long long)removal.segments);
+	else
+		output_json(answer);
+	json_free(answer);
+	return EXIT_DONE;
+}
