@@ -4,7 +4,7 @@
 /* The tables, and the SQL that is made from columns.h.  Only store.c includes this. */
 #include "columns.h"
 
-#define STORE_VERSION 2                /* PRAGMA user_version; a newer one is refused */
+#define STORE_VERSION 3                /* PRAGMA user_version; a newer one is refused */
 #define STORE_APPLICATION 0x41536166   /* PRAGMA application_id: "ASaf" */
 
 #define SQL_INTEGER "INTEGER NOT NULL"
@@ -98,6 +98,12 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"CHECK (length(boot_id) IN (0, 16));"
 	"ALTER TABLE meta ADD COLUMN held INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1));"
 	"DROP INDEX jobs_ready;" INDEX_READY INDEX_DUE TABLE_NEEDS,
+	/* One outcome more: "violated". */
+	"CREATE TABLE attempts_3 (seq INTEGER PRIMARY KEY" ATTEMPT_COLUMNS(SQL_COLUMN)
+	", UNIQUE (job, number), FOREIGN KEY (job) REFERENCES jobs (seq)) STRICT;"
+	"INSERT INTO attempts_3 (seq" ATTEMPT_COLUMNS(SQL_NAME) ") "
+	"SELECT seq" ATTEMPT_COLUMNS(SQL_NAME) " FROM attempts;"
+	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
 };
 
 /* What the statements are made from. */
