@@ -151,7 +151,7 @@ struct json *policy_rule_json(const struct policy *policy, int rule);
 /* Lints: one text each, for check-policy.  Returns how many there are; fills up to capacity (malloc()ed texts). */
 size_t policy_lint(const struct policy *policy, char **texts, size_t capacity);
 
-/* The same for what the policy names and this machine does not have: the only function here that looks at the disk. */
+/* The same for what the policy names and this machine has not: the only one that looks at the disk. */
 size_t policy_lint_places(const struct policy *policy, char **texts, size_t capacity);
 
 /* What may be proposed, for policy.summary and the MCP tool. */

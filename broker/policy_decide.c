@@ -202,8 +202,9 @@ policy_decide(
 		return;
 	}
 	if (!request->program_known || request->argc == 0) {
-		say(answer, VERDICT_NO_PROGRAM, "the program is not available: it is not there, no regular file that can be executed, or "
-		    "not readable for who proposed it");
+		say(answer, VERDICT_NO_PROGRAM,
+		    "the program is not available: it is not there, no regular file that can be executed, "
+		    "or not readable for who proposed it");
 		return;
 	}
 	if (request->timeout_seconds > policy->timeout_seconds)

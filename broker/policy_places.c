@@ -1,4 +1,4 @@
-/* What a policy names and this machine does not have: lints that look at the disk, for check-policy alone. */
+/* What a policy names and this machine does not have: lints that look at the disk. */
 #include <sys/stat.h>
 
 #include <errno.h>
@@ -30,7 +30,8 @@ is_on_path(const char *directories, const char *name)
 	while (*directories) {
 		size_t length = strcspn(directories, ":");
 
-		if (text_format(path, sizeof(path), "%.*s/%s", (int)length, directories, name) && is_program(path))
+		if (text_format(path, sizeof(path), "%.*s/%s", (int)length, directories, name) &&
+		    is_program(path))
 			return true;
 		directories += length + (directories[length] == ':');
 	}
@@ -40,7 +41,8 @@ is_on_path(const char *directories, const char *name)
 static bool
 is_there(const struct policy *policy, const struct rule *rule)
 {
-	return rule->program[0] == '/' ? is_program(rule->program) : is_on_path(policy->search_path, rule->program);
+	return rule->program[0] == '/' ? is_program(rule->program) :
+	    is_on_path(policy->search_path, rule->program);
 }
 
 /* What is wrong with a root, or NULL. */
@@ -77,7 +79,8 @@ policy_lint_places(const struct policy *policy, char **texts, size_t capacity)
 
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (!is_there(policy, &policy->rules[i]))
-			add(texts, capacity, &count, "rule %zu: there is no such program on this machine", i);
+			add(texts, capacity, &count,
+			    "rule %zu: there is no such program on this machine", i);
 	for (size_t i = 0; i < policy->root_count; i++) {
 		const char *fault = root_fault(&policy->roots[i]);
 

@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "fault.h"
 #include "job.h"
+#include "listing.h"
 #include "output.h"
 #include "session.h"
 #include "view.h"
@@ -65,7 +66,7 @@ list(struct cli *cli, bool inbox)
 		cursor = json_count(jobs) > 0 ? json_text(json_get(page, "next_cursor")) : NULL;
 	} while (cursor && left > 0);
 	if (output_is_table())
-		view_jobs(all);
+		listing_jobs(all);
 	else
 		output_array(all);
 	json_free(page);

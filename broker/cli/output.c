@@ -16,6 +16,15 @@
 
 static enum output_form form;
 static bool color;
+static int failure; /* errno of the first write that failed, 0: none has */
+
+/* After every write: what stdio forgets, a later flush cannot tell. */
+static void
+remember(void)
+{
+	if (ferror(stdout) && failure == 0)
+		failure = errno ? errno : EIO;
+}
 
 bool
 output_choose(const char *name)
@@ -118,8 +127,9 @@ output_text(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vprintf(format, arguments); /* a failure stays in ferror() until output_end() */
+	vprintf(format, arguments);
 	va_end(arguments);
+	remember();
 }
 
 void
@@ -128,12 +138,14 @@ output_shown(const char *text)
 	scoped_free char *shown = escape_text(text, strlen(text), output_is_ascii() ? ESCAPE_ASCII : 0);
 
 	fputs(shown, stdout);
+	remember();
 }
 
 void
 output_bytes(const char *bytes, size_t length)
 {
 	fwrite(bytes, 1, length, stdout);
+	remember();
 }
 
 void
@@ -148,13 +160,15 @@ output_styled(const char *style, const char *text)
 bool
 output_flush(void)
 {
-	return fflush(stdout) == 0 && !ferror(stdout);
+	fflush(stdout);
+	remember();
+	return failure == 0;
 }
 
 bool
 output_failed(void)
 {
-	return ferror(stdout) != 0;
+	return failure != 0;
 }
 
 int
@@ -162,10 +176,8 @@ output_end(int status)
 {
 	struct talk_fault fault = { 0 };
 
-	errno = 0;
-	if (output_flush() || errno == EPIPE)
+	if (output_flush() || failure == EPIPE)
 		return status;
-	talk_fault_set(&fault, "output_error", "cannot write standard output: %s",
-	    strerror(errno ? errno : EIO));
+	talk_fault_set(&fault, "output_error", "cannot write standard output: %s", strerror(failure));
 	return fault_say(&fault);
 }

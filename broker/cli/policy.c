@@ -144,7 +144,8 @@ warn_of_state(const struct cli *cli, struct json *result)
 		const char *root = json_text(json_at(roots, i));
 
 		if (root && text_path_within(place.state, root))
-			json_add_text(warnings, NULL, "the state folder lies inside an allowed root: nothing will start");
+			json_add_text(warnings, NULL,
+			    "the state folder lies inside an allowed root: nothing will start");
 	}
 	json_remove(result, "warnings");
 	json_add(result, "warnings", warnings);

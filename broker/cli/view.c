@@ -12,10 +12,7 @@
 #include "escape.h"
 #include "output.h"
 #include "quote.h"
-#include "table.h"
 #include "view.h"
-
-#define LIST_COMMAND_BYTES 60 /* of a quoted command in a list */
 
 static char *
 copy(const char *text)
@@ -62,12 +59,13 @@ char *
 view_value(const struct json *value)
 {
 	const char *text = json_text(value);
+	bool many = json_is_array(value) || json_is_object(value);
 
-	if (!value || json_is_null(value) || ((json_is_array(value) || json_is_object(value)) && !json_count(value)))
+	if (!value || json_is_null(value) || (many && json_count(value) == 0))
 		return copy("-");
 	if (text)
 		return copy(text);
-	return json_count(value) > 0 && !is_nested(value) ? view_members(value) : json_print(value, NULL);
+	return many && !is_nested(value) ? view_members(value) : json_print(value, NULL);
 }
 
 char *
@@ -129,6 +127,17 @@ view_field(const char *name, const char *value)
 	output_text("\n");
 }
 
+/* Elements of an array, one per line under one name. */
+static void
+view_list(const char *name, const struct json *array)
+{
+	for (size_t i = 0; i < json_count(array); i++) {
+		scoped_free char *value = view_value(json_at(array, i));
+
+		view_field(i == 0 ? name : "", value);
+	}
+}
+
 void
 view_member(const char *name, const struct json *object, const char *key)
 {
@@ -137,6 +146,10 @@ view_member(const char *name, const struct json *object, const char *key)
 
 	if (!value || json_is_null(value))
 		return;
+	if (json_is_array(value) && is_nested(value)) {
+		view_list(name, value);
+		return;
+	}
 	text = view_value(value);
 	view_field(name, text);
 }
@@ -187,15 +200,16 @@ view_object(const char *name, const struct json *object)
 	}
 }
 
-/* Elements of an array of texts, one per line under one name. */
+/* A condition that failed, unless it was said as the reason already. */
 static void
-view_list(const char *name, const struct json *array)
+view_failed(const struct json *failed, const char *reason)
 {
-	for (size_t i = 0; i < json_count(array); i++) {
-		scoped_free char *value = view_value(json_at(array, i));
+	const char *text = json_text(json_get(failed, "text"));
 
-		view_field(i == 0 ? name : "", value);
-	}
+	if (json_is_null(json_get(failed, "rule")) && text && reason && strcmp(text, reason) == 0)
+		return;
+	view_member("  not by rule", failed, "rule");
+	view_member("  because", failed, "text");
 }
 
 static void
@@ -211,10 +225,8 @@ view_verdict(const struct json *assessment)
 	view_member("  reason", assessment, "reason");
 	view_member("  rule", assessment, "rule_index");
 	view_member("  which says", assessment, "matched_rule");
-	for (size_t i = 0; i < json_count(failed); i++) {
-		view_member("  not by rule", json_at(failed, i), "rule");
-		view_member("    because", json_at(failed, i), "text");
-	}
+	for (size_t i = 0; i < json_count(failed); i++)
+		view_failed(json_at(failed, i), json_text(json_get(assessment, "reason")));
 	view_object("program", json_get(assessment, "program"));
 	view_list("environment", json_get(assessment, "environment"));
 	view_object("limits (0: no limit)", json_get(assessment, "limits"));
@@ -237,7 +249,8 @@ view_how_to_approve(const struct json *job, const char *digest)
 	output_text(" --by NAME --digest ");
 	output_shown(digest);
 	output_text("\n");
-	view_field("which covers", "the program (and interpreter) by content; not files that arguments name");
+	view_field("which covers",
+	    "the program (and interpreter) by content; not files that arguments name");
 }
 
 static void
@@ -284,6 +297,8 @@ view_output(const char *name, const struct json *result, const char *key)
 static void
 view_decision(const struct json *job)
 {
+	if (json_is_null(json_get(job, "decided_by")))
+		return;
 	view_member("decided by", job, "decided_by");
 	view_moment("decided", job, "decided_at");
 	view_member("reason", job, "decision_reason");
@@ -325,70 +340,4 @@ view_job(const struct json *job, const struct json *assessment)
 	view_output("standard output", result, "stdout");
 	view_output("standard error", result, "stderr");
 	view_member("truncated", result, "truncated");
-}
-
-/* A quoted command for a list: whole when wide, else cut at a character and said so. */
-static char *
-list_command(const struct json *command)
-{
-	char *line = view_command(command), *cut = NULL;
-	size_t length = strlen(line), keep = LIST_COMMAND_BYTES;
-
-	if (length <= keep || output_form() == OUTPUT_WIDE)
-		return line;
-	while (keep > 0 && ((unsigned char)line[keep] & 0xc0) == 0x80)
-		keep--;
-	if (asprintf(&cut, "%.*s ...[+%zu bytes]", (int)keep, line, length - keep) < 0)
-		fatal("out of memory");
-	free(line);
-	return cut;
-}
-
-static char *
-escaped_member(const struct json *job, const char *key)
-{
-	scoped_free char *value = view_value(json_get(job, key));
-
-	return escape_text(value, strlen(value), output_is_ascii() ? ESCAPE_ASCII : 0);
-}
-
-static void
-add_row(struct table *table, const struct json *job, bool wide)
-{
-	static const char *const extra[] = { "source", "label", "cwd", "spec_digest" };
-	scoped_free char *attempts = escaped_member(job, "attempts");
-	scoped_free char *most = escaped_member(job, "max_attempts");
-	char *tries = NULL;
-
-	if (asprintf(&tries, "%s/%s", attempts, most) < 0)
-		fatal("out of memory");
-	table_add(table, escaped_member(job, "id"));
-	table_add(table, escaped_member(job, "status"));
-	table_add(table, escaped_member(job, "approval_status"));
-	table_add(table, tries);
-	table_add(table, view_time(json_get(job, "created_at")));
-	for (size_t i = 0; wide && i < sizeof(extra) / sizeof(*extra); i++)
-		table_add(table, escaped_member(job, extra[i]));
-	table_add(table, list_command(json_get(job, "command")));
-}
-
-void
-view_jobs(const struct json *jobs)
-{
-	static const char *const narrow[] = { "ID", "STATUS", "APPROVAL", "TRIES", "CREATED", "COMMAND" };
-	static const char *const wide[] = { "ID", "STATUS", "APPROVAL", "TRIES", "CREATED", "SOURCE", "LABEL",
-		"DIRECTORY", "SPEC DIGEST", "COMMAND" };
-	bool is_wide = output_form() == OUTPUT_WIDE;
-	scoped_free char *text = NULL;
-	struct table table;
-
-	if (is_wide)
-		table_open(&table, wide, sizeof(wide) / sizeof(*wide));
-	else
-		table_open(&table, narrow, sizeof(narrow) / sizeof(*narrow));
-	for (size_t i = 0; i < json_count(jobs); i++)
-		add_row(&table, json_at(jobs, i), is_wide);
-	text = table_text(&table);
-	output_text("%s", text);
-	table_close(&table);
 }

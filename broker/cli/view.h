@@ -10,14 +10,11 @@ struct json;
 /* One job with all that would run; assessment NULL: not asked. */
 void view_job(const struct json *job, const struct json *assessment);
 
-/* One line per job; a long command is cut there, and the line says by how much. */
-void view_jobs(const struct json *jobs);
-
 /* "name  value" with the name in a column of its own; value is escaped, NULL prints nothing. */
 void view_field(const char *name, const char *value);
 void view_member(const char *name, const struct json *object, const char *key);
 
-/* Any value as text: a string as it is, "-" for null, else JSON.  Malloc()ed. */
+/* As text: a string as it is, "-" for nothing, "a, b" for texts and numbers, else JSON; malloc()ed. */
 char *view_value(const struct json *value);
 
 /* The command of a job, quoted so that a shell reads it back; malloc()ed. */

@@ -124,6 +124,36 @@ make_closed_folder() {
 	agent_safe audit-verify | jq -e .valid
 }
 
+# One uid for everybody: only Landlock and the filters stand between them, and they do.
+@test "an ordinary user's taken broker and auditor: no exec, no socket, no other file, no other process" {
+	local room
+	for room in broker auditor; do
+		taken_make $room
+		chown -R $TEST_UID:$TEST_UID "$WS_BIN"
+		WS_OPERATOR=$WS_UID
+		WS_STATE=$WS_TOP/home-$TEST_UID/state
+		TAKEN_LOG=$WS_STATE/trio.log
+		as_uid "$WS_UID" unshare -Ur true 2>/dev/null || skip "this kernel gives ordinary users no user namespace"
+		taken_start
+		{
+			calls_that_kill
+			printf 'read %s\n' "$WS/proj" /etc/passwd /tmp "$WS_TOP/home-$TEST_UID" "$WS_BIN/targets"
+			printf 'make %s\n' "$WS/proj" /tmp
+			printf '%s '"$EXECUTOR"'\n' signal trace memory descriptor enter
+			if [ $room = broker ]; then
+				printf 'read %s\n' "$WS_STATE/audit/key/key.state" "$WS_STATE"/audit/log/*
+			else
+				printf 'read %s\n' "$WS_STATE/broker/queue.db"
+			fi
+		} | taken_targets
+		taken_nothing_worked
+		taken_answered SYS -- execute
+		taken_answered SYS -- signal
+		taken_answered EACCES -- read
+		workspace_clean
+	done
+}
+
 @test "each of these attempts works for root, whom nothing confines" {
 	taken_make none
 	make_closed_folder

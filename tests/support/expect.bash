@@ -31,7 +31,7 @@ is() {
 	local json=$1
 	shift
 	jq -e "$@" <<<"$json" >/dev/null && return
-	echo "not so: $*: $json"
+	echo "not so: $*: ${json:0:4000}"
 	return 1
 }
 

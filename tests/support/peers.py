@@ -155,8 +155,9 @@ class Auditor(threading.Thread):
         values = {"last_sn": len(self.log) - 1 if self.log else NONE, "acked_known": int(known)}
         values.update(self.welcome)
         last = hashlib.sha256(self.log[-1][2]).digest() if self.log else bytes(32)
-        self.channel.send("BROKER_WELCOME", struct.pack("<Q32sQ32sQ32sII", values["last_sn"], last, 1, bytes(32),
-                                                        1, b"K" * 32, values["acked_known"], 0))
+        seq = self.seq(self.log[-1][0]) if self.log else 0
+        self.channel.send("BROKER_WELCOME", struct.pack("<Q32sQ32sQ32sQ32sII", values["last_sn"], last, seq, last,
+                                                        1, bytes(32), 1, b"K" * 32, values["acked_known"], 0))
 
     def on_record_append(self, body, descriptors):
         sn, seal, _, kind = struct.unpack("<QII48s", body)

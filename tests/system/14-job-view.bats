@@ -33,6 +33,9 @@ view() { run_job "$@" | jq -er .result.stdout; }
 	USER=job
 	END
 	diff "$BATS_TEST_TMPDIR/wanted" "$BATS_TEST_TMPDIR/got"
+	# As agent-safe-policy(5) has it.
+	sed -n '/^\.Ss The environment of a job/,/^\.Ed/p' "$ROOT/packaging/man/agent-safe-policy.5" | grep = | sort |
+	    diff - "$BATS_TEST_TMPDIR/got"
 }
 
 @test "its status: no capability, no group, no_new_privs, two filters at least, pid 2 of its namespace" {

@@ -114,6 +114,10 @@ cli() { on_terminal "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" "
 	refute grep -q $'\e' <(NO_COLOR=1 cli doctor)
 	refute grep -q $'\e' <(TERM=dumb cli doctor)
 	agent_safe list 2>"$BATS_TEST_TMPDIR/err" | head -c 1 >/dev/null
+	# The reader is gone long before the end: 64 KiB of a pipe are full several times over.
+	for _ in $(seq 12); do agent_safe_as "$WS_UID" submit --new --cwd "$WS/proj" -- true "$(head -c 30000 /dev/zero | tr '\0' b)"; done >/dev/null
+	agent_safe audit export 2>>"$BATS_TEST_TMPDIR/err" | head -c 1 >/dev/null
+	agent_safe list --all 2>>"$BATS_TEST_TMPDIR/err" | head -c 1 >/dev/null
 	[ ! -s "$BATS_TEST_TMPDIR/err" ]
 	for command in list "show $id" status; do
 		# shellcheck disable=SC2086
