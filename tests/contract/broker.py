@@ -710,11 +710,13 @@ class Records(Case):
         job = self.approved(c, ["true"])
         self.broker.auditor.refuse = REFUSAL["REFUSAL_FULL"]
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: not self.client().call("server.status", {})["audit_accepts"])
+        self.assertEqual(c.receive()["error"]["data"]["code"], "audit_integrity_error")  # told at once
+        self.assertFalse(self.client().call("server.status", {})["audit_accepts"])
         self.refused("audit_integrity_error", self.broker.submit, self.client(), ["echo"])
         self.assertEqual(self.broker.executor.started, [])
         self.broker.auditor.refuse = None
-        self.assertEqual(c.receive()["result"]["status"], "succeeded")  # once there is space again
+        done = c.call("job.wait", {"job_id": job["id"]})  # it takes effect once there is space again
+        self.assertEqual(done["status"], "succeeded")
         self.assertEqual(len(self.broker.executor.started), 1)
 
     def test_unacknowledged_records_are_sent_again_after_a_restart(self):
