@@ -193,4 +193,10 @@ refused() {
 	for i in 1 2 3; do propose --label "n$i" -- true >/dev/null; done
 	agent_safe list --newest --limit 2 | jq -e 'length == 2 and .[0].label == "n3"'
 	agent_safe list --all --status queued --approval pending | jq -e 'length == 3'
+	agent_safe list --label n2 | jq -e 'length == 1 and .[0].label == "n2"'
+	agent_safe list --submitter "$WS_UID" | jq -e 'length == 3'
+	agent_safe list --submitter 4294967000 | jq -e 'length == 0'
+	agent_safe list --until 2020-01-01T00:00:00Z | jq -e 'length == 0'
+	agent_safe list --since 2020-01-01T00:00:00Z | jq -e 'length == 3'
+	refused invalid_input list --since yesterday
 }
