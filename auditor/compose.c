@@ -26,11 +26,12 @@ struct facts {
 static const struct {
 	const char *type;
 	enum fact_tag tags[5]; /* exactly these, ended by 0 */
+	enum fact_tag may;     /* and perhaps this one */
 } kinds[] = {
 	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 } },
 	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR } },
 	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER } },
-	[FACT_ENDED] = { "exec.exit", { FACT_END } },
+	[FACT_ENDED] = { "exec.exit", { FACT_END }, FACT_DETAIL },
 	[FACT_LOST] = { "exec.lost", { FACT_DETAIL } },
 };
 
@@ -52,9 +53,9 @@ is_listed(const enum fact_tag *tags, uint16_t tag)
 	return false;
 }
 
-/* Exactly the fields of this list, each once, FACT_ARG any number of times but not never. */
+/* Exactly the fields of this list, each once, FACT_ARG any number of times but not never; and `may` at most once. */
 static bool
-read_facts(struct facts *facts, const enum fact_tag *tags, const void *bytes, size_t length)
+read_facts(struct facts *facts, const enum fact_tag *tags, enum fact_tag may, const void *bytes, size_t length)
 {
 	struct fields_reader reader;
 	struct field field;
@@ -63,7 +64,7 @@ read_facts(struct facts *facts, const enum fact_tag *tags, const void *bytes, si
 	if (!fields_open(&reader, FACTS_MAGIC, bytes, length))
 		return false;
 	while (fields_next(&reader, &field)) {
-		if (!is_listed(tags, field.tag) || (field.tag != FACT_ARG && facts->fields[field.tag].tag))
+		if ((!is_listed(tags, field.tag) && (!may || field.tag != may)) || (field.tag != FACT_ARG && facts->fields[field.tag].tag))
 			return false;
 		if (field.tag == FACT_ARG) {
 			facts->argc++;
@@ -226,7 +227,7 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	struct json_text text;
 	struct facts facts;
 
-	if (!read_facts(&facts, intent_tags, bytes, length))
+	if (!read_facts(&facts, intent_tags, (enum fact_tag)0, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);
@@ -361,6 +362,13 @@ put_refused(struct json_text *text, const struct facts *facts)
 	put_number(text, facts, FACT_ERROR);
 }
 
+static void
+put_detail(struct json_text *text, const struct facts *facts)
+{
+	json_text_raw(text, ",\"detail\":");
+	put_name(text, facts, FACT_DETAIL, DETAIL_BYTES);
+}
+
 size_t
 compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t fact, const void *bytes,
     size_t length)
@@ -368,7 +376,7 @@ compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t 
 	struct json_text text;
 	struct facts facts;
 
-	if (!compose_fact_type(fact) || !read_facts(&facts, kinds[fact].tags, bytes, length))
+	if (!compose_fact_type(fact) || !read_facts(&facts, kinds[fact].tags, kinds[fact].may, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);
@@ -385,10 +393,11 @@ compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t 
 		break;
 	case FACT_ENDED:
 		put_end(&text, &facts);
+		if (facts.fields[FACT_DETAIL].tag)
+			put_detail(&text, &facts);
 		break;
 	case FACT_LOST:
-		json_text_raw(&text, ",\"detail\":");
-		put_name(&text, &facts, FACT_DETAIL, DETAIL_BYTES);
+		put_detail(&text, &facts);
 		break;
 	}
 	return finish(&text);

@@ -76,7 +76,7 @@
 	COLUMN(started_us, INTEGER, "started_us >= 0") /* 0: not (yet) */ \
 	COLUMN(ended_us, INTEGER, "ended_us >= 0") /* 0: it runs */ \
 	COLUMN(next_try_us, INTEGER, "next_try_us >= 0") \
-	COLUMN(outcome, INTEGER, "outcome BETWEEN 0 AND 9") /* enum outcome; 0: it runs */ \
+	COLUMN(outcome, INTEGER, "outcome BETWEEN 0 AND 10") /* enum outcome; 0: it runs */ \
 	COLUMN(exit_code, INTEGER, "exit_code BETWEEN -1 AND 255") \
 	COLUMN(signal, INTEGER, "signal BETWEEN 0 AND 64") \
 	COLUMN(stage, INTEGER, "stage BETWEEN 0 AND 32") \

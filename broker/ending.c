@@ -21,6 +21,7 @@ ending_error_class(uint32_t outcome)
 		[OUTCOME_EXITED] = "nonzero_exit", [OUTCOME_SIGNALLED] = "signal",
 		[OUTCOME_TIMED_OUT] = "timeout", [OUTCOME_OOM] = "oom", [OUTCOME_LIMIT] = "limit",
 		[OUTCOME_REFUSED] = "spawn_error", [OUTCOME_LOST] = "unknown_outcome",
+		[OUTCOME_VIOLATED] = "violated",
 	};
 
 	return outcome < OUTCOME_COUNT ? classes[outcome] : NULL;
@@ -88,11 +89,15 @@ fill_attempt(struct attempt *attempt, const struct run_end *end, uint64_t now_us
 	set_digest(&attempt->err_sha256, end->err.sha256);
 }
 
-/* A job that was asked to end is not tried again; a lost run only where the approved job says so. */
+/*
+ * A job that was asked to end or that made a protected path is not tried again; a lost run only
+ * where the approved job says so.
+ */
 static bool
 will_retry(const struct job *job, uint32_t outcome)
 {
 	return outcome != OUTCOME_SUCCEEDED && outcome != OUTCOME_CANCELLED &&
+	    outcome != OUTCOME_VIOLATED &&
 	    (outcome != OUTCOME_LOST || job->retry_safe) && job->attempts < job->max_attempts &&
 	    job->cancel_us == 0;
 }

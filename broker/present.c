@@ -100,6 +100,8 @@ reason_text(const struct attempt *attempt)
 	if (attempt->outcome == OUTCOME_LOST)
 		return attempt->started_us ? "it had started; nobody knows how it ended" :
 		    "nobody knows whether it started";
+	if (attempt->outcome == OUTCOME_VIOLATED)
+		return "violated: a protected path was made or replaced, see the result";
 	if (attempt->flags & END_CAPTURE_FAULT)
 		return "its output could not be stored whole";
 	if (attempt->flags & END_LEFTOVERS)

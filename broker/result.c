@@ -20,6 +20,8 @@
 #include "bytes.h"
 #include "result.h"
 
+#define RESULT_VIOLATIONS_MOST 16384
+
 /* May this be the second byte after that first one?  (RFC 3629, section 4) */
 static bool
 is_second(unsigned char first, unsigned char second)
@@ -70,7 +72,7 @@ result_repair(const char *bytes, size_t length)
 
 /* The keeper of a slot could put a link there: none is followed, and nothing but a file is read. */
 static int
-open_stream(const struct job *job, const struct attempt *attempt, enum result_stream stream)
+open_kept(const struct job *job, const struct attempt *attempt, const char *name)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
 	    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
@@ -82,8 +84,7 @@ open_stream(const struct job *job, const struct attempt *attempt, enum result_st
 
 	memcpy(run.job, job->id.at, sizeof(run.job));
 	run_folder(&run, folder);
-	text_format(path, sizeof(path), "%u/%s/%s", run.slot, folder,
-	    stream == RESULT_OUT ? KEEP_OUT : KEEP_ERR);
+	text_format(path, sizeof(path), "%u/%s/%s", run.slot, folder, name);
 	fd = (int)syscall(SYS_openat2, BROKER_RUNS_FD, path, &how, sizeof(how));
 	if (fd < 0)
 		return -1;
@@ -98,7 +99,7 @@ ssize_t
 result_read(const struct broker *broker, const struct job *job, const struct attempt *attempt,
     enum result_stream stream, uint64_t offset, void *bytes, size_t size)
 {
-	scoped_close int fd = open_stream(job, attempt, stream);
+	scoped_close int fd = open_kept(job, attempt, stream == RESULT_OUT ? KEEP_OUT : KEEP_ERR);
 	size_t done = 0;
 
 	(void)broker;
@@ -173,6 +174,21 @@ add_stream(struct json *result, const char *name, const struct broker *broker,
 	json_add_text(result, name, text);
 }
 
+/* What the executor found at the protected paths, as it wrote it down. */
+static void
+add_violations(struct json *result, const struct job *job, const struct attempt *attempt)
+{
+	scoped_close int fd = open_kept(job, attempt, KEEP_VIOLATED);
+	scoped_free char *bytes = bytes_make(RESULT_VIOLATIONS_MOST);
+	scoped_free char *text = NULL;
+	ssize_t got = fd < 0 ? -1 : read(fd, bytes, RESULT_VIOLATIONS_MOST);
+
+	if (got < 0)
+		log_errno("result: violations");
+	text = result_repair(bytes, got < 0 ? 0 : (size_t)got);
+	json_add_text(result, "violations", text);
+}
+
 static void
 add_end(struct json *result, const struct attempt *attempt)
 {
@@ -217,6 +233,8 @@ result_text(struct broker *broker, const struct job *job, const struct attempt *
 		json_add_integer(result, "stdout_bytes", attempt->out_bytes);
 		json_add_integer(result, "stderr_bytes", attempt->err_bytes);
 	}
+	if (attempt->outcome == OUTCOME_VIOLATED)
+		add_violations(result, job, attempt);
 	json_add_text(result, "outcome", outcome_name((uint32_t)attempt->outcome));
 	text = json_print(result, NULL);
 	json_free(result);

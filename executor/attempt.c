@@ -12,6 +12,7 @@
 #include "log.h"
 
 #include "adopt.h"
+#include "aftermath.h"
 #include "box.h"
 #include "cgroup.h"
 #include "executor.h"
@@ -70,8 +71,8 @@ attempt_plain_end(enum outcome outcome)
 		.ended_us = now };
 }
 
-static void
-forget_keeper(struct attempt *attempt)
+void
+attempt_forget_keeper(struct attempt *attempt)
 {
 	if (attempt->keeper.fd >= 0) {
 		loop_remove(&attempt->executor->loop, &attempt->source);
@@ -100,7 +101,7 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	attempt->end = *end;
 	attempt->deadline_us = 0;
 	attempt->state = ATTEMPT_RECORDING;
-	forget_keeper(attempt);
+	attempt_forget_keeper(attempt);
 	remove_copies(attempt);
 	if (cgroup_available(EXECUTOR_CGROUP_FD) &&
 	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
@@ -207,7 +208,7 @@ attempt_lose(struct attempt *attempt)
 		log_error("%s: lost: no keeper and no result", attempt->name);
 		cgroup_kill(EXECUTOR_CGROUP_FD, attempt->name);
 	}
-	attempt_conclude(attempt, &end);
+	aftermath(attempt, &end);
 }
 
 void
@@ -227,7 +228,7 @@ attempt_stop(struct attempt *attempt)
 void
 attempt_expire(struct attempt *attempt, uint64_t now_us)
 {
-	if (attempt->state == ATTEMPT_PREPARING)
+	if (errand_is_out(&attempt->errand))
 		errand_expire(&attempt->errand, now_us);
 	if (attempt->deadline_us == 0 || now_us < attempt->deadline_us)
 		return;

@@ -5,7 +5,7 @@
  * One attempt of one job in our hands, from RUN_START (or from its folder, after a restart) until
  * the broker has stored its end.
  *
- *   PREPARING -> INTENT -> STARTING -> RUNNING -> RECORDING -> TOLD -> FREE
+ *   PREPARING -> INTENT -> STARTING -> RUNNING -> INSPECTING -> RECORDING -> TOLD -> FREE
  *
  * From every state but the last two RECORDING can follow: refused, cancelled, lost.
  */
@@ -27,6 +27,7 @@ enum attempt_state {
 	ATTEMPT_INTENT,    /* the auditor has been asked */
 	ATTEMPT_STARTING,  /* the midwife is at work */
 	ATTEMPT_RUNNING,   /* or found again, and not known to have begun */
+	ATTEMPT_INSPECTING, /* ended: a child looks at the protected paths */
 	ATTEMPT_RECORDING, /* ended: the auditor has the fact */
 	ATTEMPT_TOLD,      /* the broker has it */
 };
@@ -49,7 +50,7 @@ struct attempt {
 	uint64_t deadline_us;
 	bool stop;            /* cancelled */
 
-	struct run_end end;   /* RECORDING, TOLD */
+	struct run_end end;   /* INSPECTING, RECORDING, TOLD */
 	uint64_t token;       /* of the fact that ends it */
 };
 
@@ -62,6 +63,9 @@ struct attempt *attempt_new(struct executor *executor, const struct run_name *ru
 
 /* An end without times or output, for what never ran or nobody saw. */
 struct run_end attempt_plain_end(enum outcome outcome);
+
+/* No keeper of it is listened to any more. */
+void attempt_forget_keeper(struct attempt *attempt);
 
 /* It is over: clean up, tell the auditor.  end->outcome decides which fact it is. */
 void attempt_conclude(struct attempt *attempt, const struct run_end *end);

@@ -18,6 +18,7 @@
 #include "cage.h"
 #include "masks.h"
 #include "mounts.h"
+#include "protect.h"
 #include "template.h"
 
 #define TMP_INODES 65536
@@ -213,16 +214,6 @@ attach_program(const struct cage_file *file)
 	return place < 0 ? -1 : mounts_attach_to(file->tree, place);
 }
 
-/* Mount what lies at this path on itself, with these attributes. */
-static int
-fasten(const char *path, uint64_t attributes)
-{
-	scoped_close int place = mounts_open(AT_FDCWD, path);
-	int tree = place < 0 ? -1 : mounts_copy(place, "", attributes);
-
-	return tree < 0 ? -1 : mounts_attach_to(tree, place);
-}
-
 /*
  * The policy file cannot be written, and as a mount point not be renamed or removed; nor can any
  * directory between it and the root, which are mounted on themselves for that.
@@ -242,8 +233,8 @@ protect_policy(const struct cage *cage)
 		memcpy(path, policy + 1, at - 1);
 		path[at - 1] = '\0';
 		if (!policy[at])
-			return fasten(path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
-		if (fasten(path, MOUNTS_TREE) < 0)
+			return mounts_fasten(path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
+		if (mounts_fasten(path, MOUNTS_TREE) < 0)
 			return -1;
 	}
 }
@@ -266,6 +257,8 @@ mount_in_workspace(const struct cage *cage)
 	if (identity_assume(&cage->job) < 0)
 		return -1;
 	done = protect_policy(cage);
+	if (done == 0 && !cage->read_only)
+		done = protect_cover(cage->protect);
 	if (done == 0)
 		done = attach_program(&cage->program);
 	if (done == 0)

@@ -14,6 +14,7 @@
 
 #include "decode.h"
 #include "identity.h"
+#include "protect.h"
 
 /* How a program file is found again in the cage. */
 struct cage_file {
@@ -36,6 +37,7 @@ struct cage {
 	struct identity job, init;
 	bool one_uid;  /* job, init and executor are one uid; groups cannot be dropped */
 	bool read_only;
+	const struct protect *protect; /* what is covered in the workspace */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];
 	uint64_t layers; /* what holds when init says INIT_STARTED */

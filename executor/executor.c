@@ -198,7 +198,7 @@ next_deadline(const struct executor *executor)
 	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++) {
 		const struct attempt *attempt = &executor->attempts[i];
 
-		if (attempt->state == ATTEMPT_PREPARING)
+		if (attempt->state != ATTEMPT_FREE && errand_is_out(&attempt->errand))
 			sooner(&first, attempt->errand.deadline_us);
 		else if (attempt->state != ATTEMPT_FREE)
 			sooner(&first, attempt->deadline_us);

@@ -73,6 +73,15 @@ mounts_attach_to(int tree, int file)
 }
 
 int
+mounts_fasten(const char *path, uint64_t attributes)
+{
+	scoped_close int place = mounts_open(AT_FDCWD, path);
+	int tree = place < 0 ? -1 : mounts_copy(place, "", attributes);
+
+	return tree < 0 ? -1 : mounts_attach_to(tree, place);
+}
+
+int
 mounts_show(int from_at, const char *from, int at, const char *path, uint64_t attributes)
 {
 	int tree = mounts_copy(from_at, from, attributes);

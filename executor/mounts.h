@@ -33,6 +33,9 @@ int mounts_attach(int tree, int at, const char *path);
 int mounts_open(int at, const char *path);
 int mounts_attach_to(int tree, int file);
 
+/* Mount what lies at this path on itself, with these attributes; no link on the way. */
+int mounts_fasten(const char *path, uint64_t attributes);
+
 /* mounts_copy() and mounts_attach() in one. */
 int mounts_show(int from_at, const char *from, int at, const char *path, uint64_t attributes);
 

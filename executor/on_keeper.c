@@ -1,6 +1,7 @@
 /* What a job's keeper (or the midwife before it) reports. */
 #include "log.h"
 
+#include "aftermath.h"
 #include "executor.h"
 #include "tell.h"
 
@@ -43,5 +44,5 @@ executor_on_job_ended(struct executor *executor, struct attempt *from,
 	if (end->outcome == 0 || end->outcome >= OUTCOME_COUNT)
 		attempt_lose(from);
 	else
-		attempt_conclude(from, end);
+		aftermath(from, end);
 }

@@ -95,6 +95,44 @@ runs_has(const struct runs *runs, int folder, const char *name)
 	return fd >= 0;
 }
 
+int
+runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+{
+	scoped_close int fd = -1;
+
+	umask(0);
+	fd = open_as_init(runs, folder, name, O_WRONLY | O_CREAT | O_TRUNC, 0640);
+	umask(077);
+	return fd < 0 || write(fd, bytes, size) != (ssize_t)size ? -1 : fdatasync(fd);
+}
+
+int
+runs_append(const struct runs *runs, int folder, const char *name, const char *text)
+{
+	size_t length = strlen(text);
+	scoped_close int fd = -1;
+
+	umask(0);
+	fd = open_as_init(runs, folder, name, O_WRONLY | O_CREAT | O_APPEND, 0640);
+	umask(077);
+	return fd < 0 || write(fd, text, length) != (ssize_t)length ? -1 : fdatasync(fd);
+}
+
+ssize_t
+runs_read(const struct runs *runs, int folder, const char *name, void *bytes, size_t size)
+{
+	scoped_close int fd = open_as_init(runs, folder, name, O_RDONLY | O_NONBLOCK, 0);
+	struct stat seen;
+
+	if (fd < 0 || fstat(fd, &seen) < 0)
+		return -1;
+	if (!S_ISREG(seen.st_mode)) {
+		errno = EPROTO;
+		return -1;
+	}
+	return read(fd, bytes, size);
+}
+
 bool
 runs_result(const struct runs *runs, int folder, const struct run_name *run,
     struct run_result *result)

@@ -5,6 +5,8 @@
  * Run folders: runs/<slot>/<uuid>.<attempt>, made and marked under the slot's init uid, by
  * descriptor.  Names of the files in them: keep.h.
  */
+#include <sys/types.h>
+
 #include <stdbool.h>
 
 #include "run.h"
@@ -28,6 +30,16 @@ int runs_open(const struct runs *runs, const struct run_name *run);
 /* Make an empty mark; one that is there already is good. */
 int runs_mark(const struct runs *runs, int folder, const char *mark);
 bool runs_has(const struct runs *runs, int folder, const char *name);
+
+/* A new file with this content; -1 with errno.  Written once, so a torn one is not believed. */
+int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
+    size_t size);
+
+/* Append to a file, which is made when it is missing; -1 with errno. */
+int runs_append(const struct runs *runs, int folder, const char *name, const char *text);
+
+/* At most `size` bytes of a regular file; how many, or -1 with errno. */
+ssize_t runs_read(const struct runs *runs, int folder, const char *name, void *bytes, size_t size);
 
 /* The result, when there is a whole one of this very run. */
 bool runs_result(const struct runs *runs, int folder, const struct run_name *run,

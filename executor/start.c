@@ -10,6 +10,7 @@
 
 #include "digest.h"
 #include "fields.h"
+#include "keep.h"
 #include "log.h"
 #include "plan.h"
 #include "scope.h"
@@ -83,6 +84,11 @@ prepare(struct errand *errand)
 	world = (struct resolve_world){ root, attempt->plan.root, executor->jobs[attempt->run.slot],
 		executor->ours };
 	if (root < 0 || workdir_check(&world, &attempt->plan) < 0) {
+		findings->error = errno;
+		return;
+	}
+	if (protect_look(&findings->protect, root, &executor->jobs[attempt->run.slot],
+	    attempt->plan.root, attempt->plan.cwd) < 0) {
 		findings->error = errno;
 		return;
 	}
@@ -191,10 +197,19 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
+/* Written before anything runs: an executor that comes after us has only the folder. */
+static int
+note_watched(const struct attempt *attempt, const struct protect *protect)
+{
+	return runs_write(&attempt->executor->runs[attempt->run.slot], attempt->folder,
+	    KEEP_WATCHED, protect, sizeof(*protect));
+}
+
 void
 start_permitted(struct attempt *attempt)
 {
 	struct executor *executor = attempt->executor;
+	const struct start_findings *findings = attempt->errand.shared;
 	unsigned slot = attempt->run.slot;
 	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name,
 		.slot = slot,
@@ -202,6 +217,7 @@ start_permitted(struct attempt *attempt)
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
 		    .layers = executor->layers,
+		.protect = &findings->protect,
 		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
@@ -211,7 +227,8 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
-	if (midwife_start(&order, &midwife) < 0) {
+	if ((!cage.read_only && note_watched(attempt, &findings->protect) < 0) ||
+	    midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}

@@ -4,12 +4,14 @@
 /* From RUN_START to a job's midwife: plan, bounds, directory and program, intent. */
 #include "attempt.h"
 #include "program.h"
+#include "protect.h"
 
 /* What the preparing child found; in shared memory. */
 struct start_findings {
 	uint32_t stage; /* STAGE_NONE: all as approved */
 	int32_t error;
 	struct program_found program;
+	struct protect protect;
 };
 
 /* A plan came; plan_fd stays the caller's. */

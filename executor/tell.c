@@ -7,11 +7,14 @@
 #include "digest.h"
 #include "facts.h"
 #include "fields.h"
+#include "keep.h"
 #include "log.h"
 
 #include "executor.h"
 #include "filter.h"
 #include "tell.h"
+
+#define VIOLATIONS_BYTES 1024 /* auditor/compose.c takes no more */
 
 /* Send with the fields as a sealed memfd. */
 static void
@@ -101,6 +104,18 @@ tell_stop(const struct attempt *attempt)
 	send_fact(attempt, FACT_SIGNAL, &writer);
 }
 
+/* As much of the file as a fact holds. */
+static void
+put_violations(struct fields_writer *writer, const struct attempt *attempt)
+{
+	char text[VIOLATIONS_BYTES] = "protected paths";
+
+	if (attempt->folder >= 0)
+		runs_read(&attempt->executor->runs[attempt->run.slot], attempt->folder,
+		    KEEP_VIOLATED, text, sizeof(text) - 1);
+	fields_put_text(writer, FACT_DETAIL, text);
+}
+
 void
 tell_end(struct attempt *attempt)
 {
@@ -116,8 +131,11 @@ tell_end(struct attempt *attempt)
 		fact = FACT_LOST;
 		fields_put_text(&writer, FACT_DETAIL, attempt->folder < 0 ?
 		    "no run folder" : "no keeper and no result");
-	} else
+	} else {
 		fields_put(&writer, FACT_END, &attempt->end, sizeof(attempt->end));
+		if (attempt->end.outcome == OUTCOME_VIOLATED)
+			put_violations(&writer, attempt);
+	}
 	attempt->token = send_fact(attempt, fact, &writer);
 }
 

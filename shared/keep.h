@@ -47,5 +47,7 @@ enum keep_tag {
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
 #define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */
 #define KEEP_RECORDED "recorded"   /* made by the executor: told to the auditor */
+#define KEEP_WATCHED "watched"     /* by the executor: protected paths before the job (protect.h) */
+#define KEEP_VIOLATED "violated"   /* by the executor: what became of them, lines of text */
 
 #endif

@@ -21,6 +21,7 @@ outcome_name(uint32_t outcome)
 		[OUTCOME_SIGNALLED] = "signalled", [OUTCOME_TIMED_OUT] = "timed_out",
 		[OUTCOME_CANCELLED] = "cancelled", [OUTCOME_OOM] = "oom", [OUTCOME_LIMIT] = "limit",
 		[OUTCOME_REFUSED] = "refused", [OUTCOME_LOST] = "lost",
+		[OUTCOME_VIOLATED] = "violated",
 	};
 
 	return outcome > 0 && outcome < OUTCOME_COUNT ? names[outcome] : "unknown";

@@ -24,6 +24,7 @@ enum outcome {
 	OUTCOME_LIMIT,         /* CPU time, file size or output bound */
 	OUTCOME_REFUSED,       /* a cage could not be built; nothing of the job ran */
 	OUTCOME_LOST,          /* nobody knows how it ended */
+	OUTCOME_VIOLATED,      /* it made a protected path, whatever else it did */
 	OUTCOME_COUNT
 };
 

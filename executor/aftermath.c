@@ -1,0 +1,128 @@
+/* After a job, before the record of its end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "keep.h"
+#include "log.h"
+#include "scope.h"
+#include "text.h"
+
+#include "aftermath.h"
+#include "bounds.h"
+#include "box.h"
+#include "executor.h"
+#include "protect.h"
+
+#define LINE_BYTES (LIMIT_PATH + 1100)
+
+static struct protect watched; /* of the run whose child is being made; large */
+
+static const struct runs *
+runs_of(const struct attempt *attempt)
+{
+	return &attempt->executor->runs[attempt->run.slot];
+}
+
+/* On disk before the path is touched: who comes after a crash sees that there was something. */
+static void
+note(void *context, const char *line)
+{
+	const struct attempt *attempt = context;
+	char text[LINE_BYTES];
+
+	if (!text_format(text, sizeof(text), "%s\n", line) ||
+	    runs_append(runs_of(attempt), attempt->folder, KEEP_VIOLATED, text) < 0)
+		fatal("%s: violation cannot be noted: %s", attempt->name, strerror(errno));
+}
+
+/* In a child: the root's filesystem may never answer. */
+static void
+inspect(struct errand *errand)
+{
+	struct attempt *attempt = errand->source.context;
+	const struct executor *executor = attempt->executor;
+	int index = bounds_root(&executor->boot, watched.root);
+	scoped_close int root = -1;
+	char path[LIMIT_PATH];
+
+	if (index >= 0 && box_root(&executor->boot, attempt->run.slot, (unsigned)index, path))
+		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		note(attempt, "the workspace could not be opened");
+	else
+		protect_inspect(&watched, root, &executor->jobs[attempt->run.slot], attempt->name,
+		    note, attempt);
+}
+
+static void
+finish(struct attempt *attempt)
+{
+	struct run_end end = attempt->end;
+
+	if (runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED)) {
+		log_warn("%s: violated: a protected path was made or replaced", attempt->name);
+		if (end.outcome != OUTCOME_LOST)
+			end.outcome = OUTCOME_VIOLATED;
+	}
+	attempt_conclude(attempt, &end);
+}
+
+static void
+on_inspected(struct source *source, uint32_t events)
+{
+	struct attempt *attempt = source->context;
+
+	(void)events;
+	if (!errand_finish(&attempt->executor->loop, &attempt->errand))
+		note(attempt, "the protected paths could not be inspected in time");
+	finish(attempt);
+}
+
+/* How it was before. */
+static bool
+read_watched(const struct attempt *attempt)
+{
+	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, &watched,
+	    sizeof(watched));
+
+	return length == (ssize_t)sizeof(watched) && protect_is_sound(&watched);
+}
+
+/* Nothing was watched where the root is read-only, or the job was not begun. */
+static bool
+is_watched(const struct attempt *attempt)
+{
+	return attempt->folder >= 0 && runs_has(runs_of(attempt), attempt->folder, KEEP_WATCHED) &&
+	    !runs_has(runs_of(attempt), attempt->folder, KEEP_RECORDED);
+}
+
+static int
+start_inspection(struct attempt *attempt)
+{
+	if (!read_watched(attempt)) {
+		errno = EBADMSG;
+		return -1;
+	}
+	return errand_start(&attempt->executor->loop, &attempt->errand, inspect, attempt,
+	    on_inspected, LIMIT_ASSESS_MS);
+}
+
+void
+aftermath(struct attempt *attempt, const struct run_end *end)
+{
+	attempt_forget_keeper(attempt);
+	attempt->deadline_us = 0;
+	if (!is_watched(attempt)) {
+		attempt_conclude(attempt, end);
+		return;
+	}
+	attempt->end = *end;
+	attempt->state = ATTEMPT_INSPECTING;
+	if (start_inspection(attempt) < 0) {
+		log_errno("inspection");
+		note(attempt, "the protected paths could not be inspected");
+		finish(attempt);
+	}
+}
