@@ -17,7 +17,7 @@ main(int argc, char **argv)
 {
 	static struct auditor auditor; /* large */
 
-	process_begin("auditor", AUDITOR_LOCK_FD);
+	process_begin("auditor", AUDITOR_LIFE_FD);
 	auditor_open(&auditor);
 	if (argc == 2 && strcmp(argv[1], "recover") == 0) { /* launch: before the append-only flag is set */
 		auditor_print_segment(&auditor);

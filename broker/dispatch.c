@@ -55,7 +55,8 @@ add_attempt(struct broker *broker, const struct job *job, uint64_t sn)
 {
 	struct attempt attempt = { .job = job->seq, .number = job->runs, .slot = job->slot,
 	    .digest = job->approved_sha256,
-	    .boot_id = { .at = broker->boot_id, .length = sizeof(broker->boot_id) }, .dispatch_sn = (int64_t)sn, .worker = job->worker,
+	    .boot_id = { .at = broker->boot_id, .length = sizeof(broker->boot_id) },
+	    .dispatch_sn = (int64_t)sn, .worker = job->worker,
 	    .dispatched_us = job->updated_us, .exit_code = -1 };
 
 	attempts_add(broker->store, &attempt); /* borrows the job's texts: nothing to free */

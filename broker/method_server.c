@@ -142,10 +142,30 @@ method_policy_summary(struct operation *operation)
 
 /* --- reload --- */
 
-/* The file must be root's or the operator's: the peer could have been handed any descriptor. */
+/* As at the start: who owns the policy may give away what is its own, root everything. */
 static bool
-owner_is_trusted(struct operation *operation)
+may_own_policy(const struct operation *operation, uid_t owner)
 {
+	const struct boot *boot = &operation->broker->boot;
+	struct stat top;
+
+	if (boot->mode == MODE_SYSTEM)
+		return owner == 0;
+	/* From an ordinary user's namespace root looks as the owner of "/" does. */
+	if (boot->mode == MODE_WORKSPACE_USER)
+		return owner == operation->client->uid ||
+		    (lstat("/", &top) == 0 && owner == top.st_uid);
+	for (unsigned i = 0; i < boot->root_count; i++)
+		if (owner != 0 && owner != boot->roots[i].uid)
+			return false;
+	return true;
+}
+
+/* The peer could have been handed any descriptor, and anybody could write into some files. */
+static bool
+file_is_trusted(struct operation *operation)
+{
+	mode_t open_to = S_IWOTH | (operation->broker->boot.mode == MODE_SYSTEM ? S_IWGRP : 0);
 	struct stat st;
 
 	if (operation->descriptor < 0)
@@ -154,9 +174,12 @@ owner_is_trusted(struct operation *operation)
 		    "reading");
 	else if (fstat(operation->descriptor, &st) < 0 || !S_ISREG(st.st_mode))
 		operation_refuse(operation, "invalid_input", "the policy must be a regular file");
-	else if (st.st_uid != 0 && st.st_uid != operation->client->uid)
+	else if (st.st_mode & open_to)
+		operation_refuse(operation, "invalid_input",
+		    "others than its owner can write the policy file");
+	else if (!may_own_policy(operation, st.st_uid))
 		operation_refuse(operation, "not_permitted",
-		    "the policy file belongs neither to root nor to you");
+		    "the policy file belongs neither to root nor to the owner of the roots");
 	else
 		return true;
 	return false;
@@ -202,7 +225,7 @@ method_policy_reload(struct operation *operation)
 	uint64_t sn;
 
 	if (!methods_may_change(operation) || !params_known(operation, nothing, true) ||
-	    !owner_is_trusted(operation))
+	    !file_is_trusted(operation))
 		return;
 	switch (rules_reload(broker, operation->descriptor, error, &policy)) {
 	case RULES_LOADED:

@@ -45,15 +45,15 @@ check(struct store *store, int code, const char *what)
 	    store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), code);
 }
 
-static void
-execute(struct store *store, const char *sql)
+void
+store_execute(struct store *store, const char *sql)
 {
 	check(store, sqlite3_exec(store->db, sql, NULL, NULL, NULL), sql);
 }
 
 /* The first column of the only row. */
-static int64_t
-ask(struct store *store, const char *sql)
+int64_t
+store_ask(struct store *store, const char *sql)
 {
 	sqlite3_stmt *statement;
 	int64_t value;
@@ -169,62 +169,6 @@ static const char pragmas[] =
     "PRAGMA foreign_keys = ON;";
 
 static void
-make_tables(struct store *store)
-{
-	char stamp[100];
-
-	execute(store, "BEGIN IMMEDIATE");
-	execute(store, schema_jobs);
-	execute(store, schema_attempts);
-	execute(store, schema_rest);
-	sqlite3_snprintf(sizeof(stamp), stamp,
-	    "PRAGMA application_id = %d; PRAGMA user_version = %d", STORE_APPLICATION,
-	    STORE_VERSION);
-	execute(store, stamp);
-	execute(store, "COMMIT");
-	log_info("store: made a new queue");
-}
-
-/* Step by step to our version; the database as it was stays beside it. */
-static void
-migrate(struct store *store, int64_t version)
-{
-	char text[60];
-
-	sqlite3_snprintf(sizeof(text), text, STORE_FILE ".v%d", (int)version);
-	store_copy(store, text);
-	for (int64_t step = version; step < STORE_VERSION; step++) {
-		execute(store, "BEGIN IMMEDIATE");
-		execute(store, schema_steps[step - 1]);
-		sqlite3_snprintf(sizeof(text), text, "PRAGMA user_version = %d", (int)step + 1);
-		execute(store, text);
-		execute(store, "COMMIT");
-	}
-	log_info("store: brought from version %lld to %d", (long long)version, STORE_VERSION);
-}
-
-/* Ours, of a version we know, and sound; a newer one may hold what we would not understand. */
-static void
-check_tables(struct store *store)
-{
-	int64_t version = ask(store, "PRAGMA user_version");
-
-	if (version == 0 && ask(store, "SELECT count(*) FROM sqlite_schema") == 0) {
-		make_tables(store);
-		return;
-	}
-	if (ask(store, "PRAGMA application_id") != STORE_APPLICATION)
-		fatal("store: this is not a queue of agent-safe");
-	if (version < 1 || version > STORE_VERSION)
-		fatal("store: version %lld, this program knows %d", (long long)version,
-		    STORE_VERSION);
-	if (ask(store, "SELECT count(*) FROM pragma_quick_check WHERE quick_check = 'ok'") != 1)
-		fatal("store: damaged: keep the files and restore a copy");
-	if (version < STORE_VERSION)
-		migrate(store, version);
-}
-
-static void
 prepare(struct store *store)
 {
 	for (int i = 0; i < STATEMENT_COUNT; i++) {
@@ -248,7 +192,7 @@ store_open(void)
 	check(store, sqlite3_open_v2(STORE_FILE, &store->db, flags, "agent-safe"), "open");
 	harden(store);
 	check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), "the queue's file");
-	check_tables(store);
+	store_make_tables(store);
 	sqlite3_wal_hook(store->db, on_commit_to_wal, store);
 	prepare(store);
 	return store;

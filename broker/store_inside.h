@@ -1,12 +1,18 @@
 #ifndef STORE_INSIDE_H
 #define STORE_INSIDE_H
 
-/* Between store.c and store_care.c, and for nobody else. */
+/* Between the files store*.c, and for nobody else. */
 #include "store.h"
 
 #define STORE_FLAGS (SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOFOLLOW | \
 	SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE)
 #define STORE_FILES "agent-safe" /* the name of our way to files, registered by store_open() */
+
+void store_execute(struct store *store, const char *sql);
+int64_t store_ask(struct store *store, const char *sql); /* the first column of the only row */
+
+/* Make the tables of a new database, or bring an old one to our version; damage ends the process. */
+void store_make_tables(struct store *store);
 
 struct sqlite3 *store_connection(struct store *store);
 

@@ -14,6 +14,17 @@
 
 #define LOOK_AGAIN_MS 500
 
+/* A job that was frozen for want of an auditor goes on. */
+static void
+show_auditor(struct attempt *attempt)
+{
+	struct message message = { .type = MSG_JOB_WATCH };
+
+	message.descriptors[0] = EXECUTOR_LIFE_FD;
+	if (channel_send(&attempt->keeper, &message) < 0)
+		log_warn("%s: the keeper does not hear of the auditor: %s", attempt->name, strerror(errno));
+}
+
 /* Result present: collect.  Lock held: connect.  Neither: lost. */
 void
 adopt_again(struct attempt *attempt)
@@ -39,6 +50,7 @@ adopt_again(struct attempt *attempt)
 	    peer.uid == runs->init.uid)
 		attempt->keeper_pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
 	attempt_listen(attempt, fd);
+	show_auditor(attempt);
 	if (attempt->stop)
 		attempt_stop(attempt);
 }

@@ -292,6 +292,10 @@ report_end(struct init *init)
 static void
 forward(const struct init *init, int number)
 {
+	if (number == SIGSTOP || number == SIGCONT) {
+		kill(-1, number); /* all but ourselves; ESRCH: nobody is left */
+		return;
+	}
 	if (init->ended)
 		return;
 	if (kill(-init->worker, number) < 0 && errno == ESRCH)

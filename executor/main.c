@@ -15,7 +15,7 @@ static struct executor executor;
 int
 main(void)
 {
-	process_begin("executor", EXECUTOR_LOCK_FD);
+	process_begin("executor", EXECUTOR_LIFE_FD);
 	executor_open(&executor);   /* namespace, template, filters: what all jobs have in common */
 	executor_confine();         /* give up the rest, or die trying */
 	executor_greet(&executor);  /* the auditor's welcome opens the service */

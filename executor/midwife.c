@@ -123,6 +123,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_OUTPUT_BYTES, plan->output_bytes);
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, geteuid());
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)labour->init_pid);
+	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -152,6 +153,8 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_CGROUP_KILL_FD] = open_cgroup_file(labour, "cgroup.kill", O_WRONLY),
 		[KEEPER_CGROUP_EVENTS_FD] = open_cgroup_file(labour, "cgroup.events", O_RDONLY),
 		[KEEPER_MEMORY_EVENTS_FD] = open_cgroup_file(labour, "memory.events", O_RDONLY),
+		[KEEPER_CGROUP_FREEZE_FD] = open_cgroup_file(labour, "cgroup.freeze", O_WRONLY),
+		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
 	};
 

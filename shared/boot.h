@@ -30,12 +30,14 @@ enum {
 	EXECUTOR_KEEPER_FD = 7, /* the keeper's binary */
 	EXECUTOR_CGROUP_FD = 8, /* jobs/ of the delegated cgroup; /dev/null when there is none */
 	EXECUTOR_LOCK_FD = 9,
+	EXECUTOR_LIFE_FD = 10,  /* read end of a pipe: at its end when the auditor is gone; keepers get it */
 
 	AUDITOR_BROKER_FD = 4,
 	AUDITOR_EXECUTOR_FD = 5,
 	AUDITOR_LOG_FD = 6,     /* folder of segments */
 	AUDITOR_KEY_FD = 7,     /* folder of key.state */
 	AUDITOR_LOCK_FD = 8,
+	AUDITOR_LIFE_FD = 9,    /* the only write end of that pipe; nothing is ever written */
 };
 
 enum mode {

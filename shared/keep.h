@@ -19,6 +19,8 @@ enum {
 	KEEPER_CGROUP_EVENTS_FD = 11, /* cgroup.events, O_RDONLY */
 	KEEPER_MEMORY_EVENTS_FD = 12, /* memory.events, O_RDONLY */
 	KEEPER_MEMORY_PEAK_FD = 13,   /* memory.peak, O_RDONLY */
+	KEEPER_CGROUP_FREEZE_FD = 14, /* cgroup.freeze, O_WRONLY */
+	KEEPER_AUDITOR_FD = 15,       /* at its end when the auditor is gone (EXECUTOR_LIFE_FD) */
 	KEEPER_FD_COUNT
 };
 
@@ -33,6 +35,7 @@ enum keep_tag {
 	KEEP_OUTPUT_BYTES,   /* both streams; 0: no limit */
 	KEEP_EXECUTOR_UID,   /* who may connect to keeper.sock */
 	KEEP_INIT_PID,
+	KEEP_AUDIT_LOSS,     /* u64: enum audit_loss of plan.h */
 	KEEP_TAG_END
 };
 

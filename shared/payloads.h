@@ -177,6 +177,9 @@ struct msg_fact_append { uint64_t token; struct run_name run; uint32_t fact; uin
 enum stop_reason { STOP_CANCEL = 1 };
 struct msg_job_stop { uint32_t reason; uint32_t unused; };
 
+/* From an executor that found the job again.  Descriptor: at its end when the present auditor is gone. */
+struct msg_job_watch { uint64_t unused; };
+
 /* Init: the program was executed; layers: what was set and read back. */
 struct msg_init_started { uint64_t layers; };
 struct msg_init_failed { uint32_t stage; int32_t error; };
@@ -193,7 +196,7 @@ struct msg_init_ended {
 /* Once, first: the keeper is confined and watches; the job may be started. */
 struct msg_init_begin { uint64_t unused; };
 
-/* Send this signal to the main process and its group. */
+/* Send this signal to the main process with its group; SIGSTOP and SIGCONT to every process of the job. */
 struct msg_init_signal { int32_t signal; uint32_t unused; };
 
 #endif

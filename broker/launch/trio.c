@@ -18,6 +18,7 @@
 /* The channels between the three; [0] is the side of the one named first. */
 struct channels {
 	int broker_executor[2], broker_auditor[2], executor_auditor[2];
+	int life[2]; /* a pipe: read end for the executor's keepers, write end for the auditor */
 };
 
 struct daemon {
@@ -35,7 +36,8 @@ open_channels(struct channels *channels)
 
 	if (socketpair(AF_UNIX, type, 0, channels->broker_executor) < 0 ||
 	    socketpair(AF_UNIX, type, 0, channels->broker_auditor) < 0 ||
-	    socketpair(AF_UNIX, type, 0, channels->executor_auditor) < 0)
+	    socketpair(AF_UNIX, type, 0, channels->executor_auditor) < 0 ||
+	    pipe2(channels->life, O_CLOEXEC) < 0)
 		refuse_start("internal_error", "socketpair: %s", strerror(errno));
 }
 
@@ -46,6 +48,7 @@ close_channels(const struct channels *channels)
 		close(channels->broker_executor[side]);
 		close(channels->broker_auditor[side]);
 		close(channels->executor_auditor[side]);
+		close(channels->life[side]);
 	}
 }
 
@@ -122,7 +125,7 @@ start_auditor(struct launch *launch, const struct channels *channels)
 	const struct daemon auditor = {
 		"agent-safe-auditor", PROGRAM_AUDITOR, launch->auditor,
 		{ boot_fd, channels->broker_auditor[1], channels->executor_auditor[1],
-		    launch->audit_log_fd, launch->audit_key_fd, launch->lock_fd }, 6,
+		    launch->audit_log_fd, launch->audit_key_fd, launch->lock_fd, channels->life[1] }, 7,
 	};
 
 	return start_daemon(launch, &auditor);
@@ -135,7 +138,7 @@ start_executor(struct launch *launch, const struct channels *channels)
 	const struct daemon executor = {
 		"agent-safe-executor", PROGRAM_EXECUTOR, launch->executor,
 		{ boot_fd, channels->broker_executor[1], channels->executor_auditor[0], launch->runs_fd,
-		    launch->programs[PROGRAM_KEEPER], launch->jobs_fd, launch->lock_fd }, 7,
+		    launch->programs[PROGRAM_KEEPER], launch->jobs_fd, launch->lock_fd, channels->life[0] }, 8,
 	};
 
 	return start_daemon(launch, &executor);
@@ -173,7 +176,9 @@ _Static_assert(BROKER_EXECUTOR_FD == 4 && BROKER_AUDITOR_FD == 5 && BROKER_PROPO
     BROKER_CONTROL_FD == 7 && BROKER_STATE_FD == 8 && BROKER_RUNS_FD == 9 &&
     BROKER_POLICY_FD == 10 && BROKER_LOCK_FD == 11, "the order of fds in start_broker()");
 _Static_assert(EXECUTOR_BROKER_FD == 4 && EXECUTOR_AUDITOR_FD == 5 && EXECUTOR_RUNS_FD == 6 &&
-    EXECUTOR_KEEPER_FD == 7 && EXECUTOR_CGROUP_FD == 8 && EXECUTOR_LOCK_FD == 9,
+    EXECUTOR_KEEPER_FD == 7 && EXECUTOR_CGROUP_FD == 8 && EXECUTOR_LOCK_FD == 9 &&
+    EXECUTOR_LIFE_FD == 10,
     "the order of fds in start_executor()");
 _Static_assert(AUDITOR_BROKER_FD == 4 && AUDITOR_EXECUTOR_FD == 5 && AUDITOR_LOG_FD == 6 &&
-    AUDITOR_KEY_FD == 7 && AUDITOR_LOCK_FD == 8, "the order of fds in start_auditor()");
+    AUDITOR_KEY_FD == 7 && AUDITOR_LOCK_FD == 8 && AUDITOR_LIFE_FD == 9,
+    "the order of fds in start_auditor()");

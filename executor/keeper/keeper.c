@@ -62,6 +62,9 @@ keeper_open(struct keeper *keeper)
 	keeper->cgroup_events.fd = cgroup_has(KEEPER_CGROUP_EVENTS_FD) ? KEEPER_CGROUP_EVENTS_FD : -1;
 	on_init_watch(keeper);
 	on_executor_watch(keeper);
+	keeper->auditor.fd = keeper->handed = -1;
+	if (cgroup_has(KEEPER_AUDITOR_FD)) /* else it holds /dev/null: there never was one */
+		loss_watch(keeper, KEEPER_AUDITOR_FD);
 	keeper_enter(keeper, PHASE_STARTING, SETUP_MS);
 }
 
@@ -81,7 +84,13 @@ keeper_enter(struct keeper *keeper, enum phase phase, uint64_t limit_ms)
 void
 keeper_serve(struct keeper *keeper)
 {
-	loop_wait(&keeper->loop, clock_until_ms(keeper->deadline_us));
+	uint64_t first = keeper->deadline_us;
+
+	if (keeper->loss_us != 0 && (first == 0 || keeper->loss_us < first))
+		first = keeper->loss_us;
+	loop_wait(&keeper->loop, clock_until_ms(first));
+	if (keeper->loss_us != 0 && clock_monotonic_us() >= keeper->loss_us)
+		loss_on_deadline(keeper);
 	if (keeper->deadline_us != 0 && clock_monotonic_us() >= keeper->deadline_us)
 		stop_on_deadline(keeper);
 }
@@ -89,6 +98,7 @@ keeper_serve(struct keeper *keeper)
 void
 keeper_hear(struct keeper *keeper, const struct message *message)
 {
+	keeper->handed = message_rules[message->type].descriptors > 0 ? message->descriptors[0] : -1;
 	switch (message->type) {
 #define TO_KEEPER(NAME, name, sender, descriptors) \
 	case MSG_##NAME: \

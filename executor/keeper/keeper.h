@@ -41,6 +41,11 @@ struct keeper {
 	struct source init_source, executor_source;
 	struct source init_death;       /* init's pidfd */
 	struct source cgroup_events;    /* fd -1: there is no cgroup */
+	struct source auditor;          /* fd -1: gone, or never seen */
+	uint64_t loss_us;               /* monotonic: freeze then; 0: no */
+	bool frozen;
+	uint64_t left_us;               /* of the phase's deadline, while it is frozen */
+	int handed;                     /* descriptor of the message in work, -1: none */
 	struct source listener;         /* keeper.sock */
 	struct output out, err;
 	int lock_fd, result_fd;
@@ -75,6 +80,13 @@ void stop_kill(struct keeper *keeper);
 
 /* The time of the present phase is over. */
 void stop_on_deadline(struct keeper *keeper);
+
+/* --- loss.c ----------------------------------------------------------------- */
+
+/* Takes fd: at its end when the auditor is gone.  A frozen job goes on. */
+void loss_watch(struct keeper *keeper, int fd);
+void loss_on_deadline(struct keeper *keeper);
+void loss_thaw(struct keeper *keeper);
 
 /* --- finish.c --------------------------------------------------------------- */
 

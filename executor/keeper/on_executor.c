@@ -34,6 +34,13 @@ keeper_on_job_stop(struct keeper *keeper, const struct msg_job_stop *message)
 	stop_job(keeper, CAUSE_CANCEL);
 }
 
+void
+keeper_on_job_watch(struct keeper *keeper, const struct msg_job_watch *message)
+{
+	(void)message;
+	loss_watch(keeper, keeper->handed);
+}
+
 static void
 on_message(struct source *source, uint32_t events)
 {

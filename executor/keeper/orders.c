@@ -3,6 +3,7 @@
 #include "keep.h"
 #include "limits.h"
 #include "orders.h"
+#include "plan.h"
 
 #define ORDERS_BYTES_MOST 4096 /* they are some 200 bytes */
 #define TIMEOUT_MS_MOST (LIMIT_TIMEOUT_SECONDS * 1000ull)
@@ -63,6 +64,8 @@ read_field(const struct field *field, struct orders *orders)
 		return read_uid(field, &orders->executor_uid);
 	case KEEP_INIT_PID:
 		return read_pid(field, &orders->init_pid);
+	case KEEP_AUDIT_LOSS:
+		return read_within(field, 0, AUDIT_LOSS_COUNT - 1, &orders->audit_loss);
 	default:
 		return false;
 	}

@@ -24,6 +24,7 @@ struct orders {
 	uint64_t output_bytes; /* both streams; 0: no limit */
 	uid_t executor_uid;
 	pid_t init_pid;
+	uint64_t audit_loss;   /* enum audit_loss */
 };
 
 /* False when the bytes are not exactly one set of orders within bounds. */

@@ -44,6 +44,7 @@ stop_job(struct keeper *keeper, enum cause cause)
 	if (keeper->facts.cause != CAUSE_NONE || keeper->phase > PHASE_RUNNING)
 		return;
 	keeper->facts.cause = cause;
+	loss_thaw(keeper); /* what is frozen hears no TERM */
 	send_term(keeper);
 	set_deadline(keeper, keeper->orders.grace_ms);
 }

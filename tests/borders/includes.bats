@@ -40,7 +40,7 @@ load ../support/rooms
 # header -> the only files that may include it
 foreign() {
 	cat <<-'END'
-	sqlite3\.h broker/store\.c broker/store_care\.c broker/store_foreign\.c
+	sqlite3\.h broker/store\.c broker/store_care\.c broker/store_tables\.c broker/store_foreign\.c
 	(cjson/)?cJSON\.h shared/json\.c
 	sodium\.h shared/digest\.c auditor/sign\.c auditor/chain\.c
 	seccomp\.h executor/filter\.c

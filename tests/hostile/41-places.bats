@@ -8,7 +8,10 @@ load ../support/jobs
 
 teardown() {
 	[ -z "${CROWD:-}" ] || kill "$CROWD" 2>/dev/null || true
-	[ -z "${BOUND:-}" ] || umount "$BOUND" 2>/dev/null || true
+	if [ -n "${BOUND:-}" ]; then
+		workspace_stop
+		umount "$BOUND"
+	fi
 	workspace_clean
 }
 

@@ -87,12 +87,14 @@ refused() {
 	fact "executor fd 6 $state/runs"
 	fact "executor fd 7 $LT_BIN/agent-safe-keeper"
 	fact "executor fd 9 $state/lock"
+	# the life line: one pipe, its two ends
+	[ "$(fact_value 'executor fd 10')" = "$(fact_value 'auditor fd 9')" ]
 	fact "auditor fd 6 $state/audit/log"
 	fact "auditor fd 7 $state/audit/key"
 	fact "auditor fd 8 $state/lock"
 	[ "$(grep -c '^broker fd ' "$LT_STATE/trio.log")" = 12 ]
-	[ "$(grep -c '^executor fd ' "$LT_STATE/trio.log")" = 10 ]
-	[ "$(grep -c '^auditor fd ' "$LT_STATE/trio.log")" = 9 ]
+	[ "$(grep -c '^executor fd ' "$LT_STATE/trio.log")" = 11 ]
+	[ "$(grep -c '^auditor fd ' "$LT_STATE/trio.log")" = 10 ]
 }
 
 @test "the boot record says what is there" {

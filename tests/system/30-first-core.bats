@@ -196,7 +196,21 @@ is_status() { [ "$(field "$1" .status)" = "$2" ]; }
 	rm "$WS/proj/echo"
 }
 
-# A database of the first system is not opened, converted or touched; `import` is a later version's.
-@test "import of the first system's database is not in this version, and says so" {
-	refused not_in_this_version agent_safe import old.sqlite3
+# The first system changed its older databases in place, at any opening.  Here `import` reads one, and
+# what cannot be run as it is comes in as history.
+@test "a database of its version 0.1 comes in by import; a job without a directory is not run" {
+	local id
+	python3 - "$WS_TOP/old.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	db.execute("create table jobs (id text primary key, idempotency_key text unique, command text not null, status text not null,"
+	           " created_at real not null, attempts int not null, max_attempts int not null, timeout int not null, result text)")
+	db.execute("insert into jobs values ('0b9d5c1e-7d3a-4a53-9d3e-3b7f3a3d9c11', 'old', '[\"true\"]', 'queued', 1700000000.0, 0, 1, 60, null)")
+	db.commit()
+	END
+	is "$(agent_safe import "$WS_TOP/old.db")" '.imported == 1 and .waiting == []'
+	id=$(agent_safe list --all | jq -er '.[] | select(.idempotency_key == "old") | .id')
+	is "$(agent_safe show "$id")" '.status == "cancelled" and .approval_status == "legacy"'
+	agent_safe retry "$id" || [ $? = 2 ]
+	refused policy_denied agent_safe approve "$id" --by ana || refused invalid_job_state agent_safe approve "$id" --by ana
 }

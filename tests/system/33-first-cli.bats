@@ -171,6 +171,22 @@ teardown() { workspace_clean; }
 	is "$(agent_safe list)" '. == []'
 }
 
+@test "policy reload and the start have one rule: a file of root's or of the roots' owner, not writable by everybody" {
+	local before
+	workspace_start
+	before=$(agent_safe status | jq -c .pids)
+	chown "$WS_UID" "$WS/agent-safe-policy.json"
+	is "$(agent_safe policy reload)" '.rule_count == 8 and (.restart | not)'
+	chown "$OTHER_UID" "$WS/agent-safe-policy.json"
+	refused not_permitted agent_safe policy reload
+	chown root "$WS/agent-safe-policy.json"
+	chmod 666 "$WS/agent-safe-policy.json"
+	refused invalid_input agent_safe policy reload
+	chmod 644 "$WS/agent-safe-policy.json"
+	agent_safe policy reload
+	[ "$(agent_safe status | jq -c .pids)" = "$before" ]
+}
+
 # Its MCP adapter was an extra that could be missing; here it is a program that may not be installed.
 @test "mcp without agent-safe-mcp beside it: an error in JSON, nothing on standard output" {
 	rm "$WS_BIN/agent-safe-mcp"

@@ -67,14 +67,14 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 }
 
 @test "a command of a later version says so and is not in help" {
-	for later in watch review hold release import "agent list" "policy lint"; do
+	for later in review "agent list" "policy lint"; do
 		# shellcheck disable=SC2086
 		run "$AGENT_SAFE" $later
 		[ "$status" -eq 2 ]
 		[[ $output == *not_in_this_version* ]]
 	done
 	"$AGENT_SAFE" --help >"$BATS_TEST_TMPDIR/help"
-	refute grep -qE '^  (watch|review|hold|release|import|agent) ' "$BATS_TEST_TMPDIR/help"
+	refute grep -qE '^  (review|agent) ' "$BATS_TEST_TMPDIR/help"
 }
 
 @test "every command has help with a usage line" {

@@ -24,7 +24,14 @@ teardown_file() { workspace_clean; }
 
 setup() { need_root; }
 
-teardown() { [ ! -d "$WS_STATE/runs/0" ] || umount "$WS_STATE/runs" 2>/dev/null || true; }
+# Also when the test of the full disk failed.
+teardown() {
+	if mountpoint -q "$WS_STATE/runs"; then
+		workspace_stop
+		umount "$WS_STATE/runs"
+		workspace_start
+	fi
+}
 
 resident_kb() { sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\).*/\1/p' "/proc/$1/status"; }
 

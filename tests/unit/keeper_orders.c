@@ -22,7 +22,8 @@ static uint64_t
 good_value(uint16_t tag)
 {
 	static const uint64_t values[KEEP_TAG_END] = { [KEEP_TIMEOUT_MS] = 60000, [KEEP_GRACE_MS] = 5000,
-	    [KEEP_KEEP_BYTES] = 1000, [KEEP_OUTPUT_BYTES] = 0, [KEEP_EXECUTOR_UID] = 70001, [KEEP_INIT_PID] = 42 };
+	    [KEEP_KEEP_BYTES] = 1000, [KEEP_OUTPUT_BYTES] = 0, [KEEP_EXECUTOR_UID] = 70001, [KEEP_INIT_PID] = 42,
+	    [KEEP_AUDIT_LOSS] = 1 };
 
 	return values[tag];
 }

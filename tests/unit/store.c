@@ -1,5 +1,5 @@
-/* The database: broker/store.c broker/store_care.c with the tables of jobs.c and attempts.c on it.
- * links: broker/store.c broker/store_care.c broker/jobs.c broker/attempts.c broker/letters.c broker/needs.c broker/job.c broker/bytes.c shared/digest.c shared/text.c shared/log.c
+/* The database: broker/store.c broker/store_care.c broker/store_tables.c with the tables of jobs.c and attempts.c on it.
+ * links: broker/store.c broker/store_care.c broker/store_tables.c broker/jobs.c broker/attempts.c broker/letters.c broker/needs.c broker/job.c broker/bytes.c shared/digest.c shared/text.c shared/log.c
  * libs: -lsqlite3 -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
