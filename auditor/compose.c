@@ -64,7 +64,8 @@ read_facts(struct facts *facts, const enum fact_tag *tags, enum fact_tag may, co
 	if (!fields_open(&reader, FACTS_MAGIC, bytes, length))
 		return false;
 	while (fields_next(&reader, &field)) {
-		if ((!is_listed(tags, field.tag) && (!may || field.tag != may)) || (field.tag != FACT_ARG && facts->fields[field.tag].tag))
+		if ((!is_listed(tags, field.tag) && (!may || field.tag != may)) ||
+		    (field.tag != FACT_ARG && facts->fields[field.tag].tag))
 			return false;
 		if (field.tag == FACT_ARG) {
 			facts->argc++;
