@@ -12,6 +12,7 @@
 #include "client.h"
 #include "operation.h"
 #include "outbox.h"
+#include "pace.h"
 #include "policy.h"
 #include "store.h"
 
@@ -49,6 +50,7 @@ struct broker {
 	struct rules rules;
 	struct slot slots[LIMIT_SLOTS];
 	struct client *clients;
+	struct pace pace;
 	struct operation *operations; /* in order of arrival */
 	uint64_t last_question;
 	unsigned questions_out;

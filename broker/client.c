@@ -210,6 +210,19 @@ descriptor_of_line(struct client *client, size_t length)
 	return fd;
 }
 
+/* False: this user asks too fast, and has been told so. */
+static bool
+is_paced(struct client *client, const struct rpc_request *request)
+{
+	struct rpc_fault fault = { RPC_OURS, "rate_limited", "too many requests: ask again in a second" };
+
+	if (client->control || client->uid == 0 ||
+	    pace_allows(&client->broker->pace, client->uid, client->active_us))
+		return true;
+	send_fault(client, request->id, &fault);
+	return false;
+}
+
 static void
 begin_request(struct client *client, size_t length)
 {
@@ -221,6 +234,13 @@ begin_request(struct client *client, size_t length)
 	client->in_length -= length + 1;
 	memmove(client->in, client->in + length + 1, client->in_length);
 	client->in_scanned = 0;
+	client->active_us = clock_monotonic_us();
+	if (good && !is_paced(client, &request)) {
+		rpc_free(&request);
+		if (descriptor >= 0)
+			close(descriptor);
+		return;
+	}
 	if (good) {
 		operation_begin(client->broker, client, &request, descriptor);
 		return;
@@ -330,6 +350,7 @@ client_add(struct broker *broker, int fd, bool control, const struct ucred *peer
 		.gid = peer->gid,
 		.pid = peer->pid,
 		.descriptor = -1,
+		.active_us = clock_monotonic_us(),
 		.watched = EPOLLIN };
 	client->source = (struct source){ .fd = fd, .ready = on_client, .context = client };
 	if (loop_add(&broker->loop, &client->source, EPOLLIN) < 0) {

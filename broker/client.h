@@ -34,6 +34,7 @@ struct client {
 	int *out_descriptors; /* to go with its first byte */
 	size_t out_descriptor_count;
 	bool closing;         /* when the answer is out */
+	uint64_t active_us;   /* monotonic: its newest request came, or it did */
 	bool broken;          /* close it as soon as nobody is using it */
 
 	struct operation *operation; /* the request in work, or NULL */

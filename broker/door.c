@@ -22,6 +22,8 @@ crowded(const struct broker *broker, bool control, uid_t uid)
 	unsigned all = 0, proposers = 0, same = 0;
 
 	for (const struct client *at = broker->clients; at; at = at->next) {
+		if (at->broken)
+			continue;
 		all++;
 		proposers += !at->control;
 		same += !at->control && at->uid == uid;
@@ -31,6 +33,23 @@ crowded(const struct broker *broker, bool control, uid_t uid)
 	if (!control && same >= PROPOSERS_OF_UID)
 		return "too many connections of this user";
 	return NULL;
+}
+
+/* A connection of the same user that has been quiet for long goes; false: there is none. */
+static bool
+make_room(struct broker *broker, uid_t uid)
+{
+	uint64_t now_us = clock_monotonic_us();
+	struct client *quiet = NULL;
+
+	for (struct client *at = broker->clients; at; at = at->next)
+		if (!at->control && at->uid == uid && !at->broken && !at->operation && !at->out &&
+		    now_us - at->active_us > LIMIT_CLIENT_IDLE_MS * 1000ull &&
+		    (!quiet || at->active_us < quiet->active_us))
+			quiet = at;
+	if (quiet)
+		quiet->broken = true; /* closed by client_run() */
+	return quiet != NULL;
 }
 
 /* One line, if it fits into the empty socket, and goodbye. */
@@ -67,6 +86,8 @@ door_accept(struct broker *broker, int listener, bool control)
 			continue;
 		}
 		why = crowded(broker, control, peer.uid);
+		if (why && make_room(broker, peer.uid))
+			why = crowded(broker, control, peer.uid);
 		if (why)
 			turn_away(fd, why);
 		else

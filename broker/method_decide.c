@@ -8,6 +8,7 @@
 
 #include "assess.h"
 #include "broker.h"
+#include "changes.h"
 #include "job.h"
 #include "methods.h"
 #include "params.h"
@@ -26,17 +27,17 @@ read_person(struct operation *operation, bool needs_reason, struct verdict_of_pe
 	    submission_text_is_clean(operation, "reason", person->reason);
 }
 
-/* A decision that is not taken is on record too; the answer waits for it. */
+/* A decision that is not taken is on record too; the answer waits for it.  Takes data (or NULL). */
 static void
 refuse_decision(struct operation *operation, const struct job *job, const char *decision,
-    const char *code, const char *reason)
+    struct json *data, const char *code, const char *reason)
 {
 	struct record_who who =
 	    methods_who(operation, json_text(json_get(operation->request.params, "by")));
 	uint64_t sn = methods_note(operation->broker, job, "job.decision_refused",
 	    record_decision_refused(job, &who, decision, code, reason));
 
-	operation_refuse_after(operation, sn, NULL, code, "%s", reason);
+	operation_refuse_after(operation, sn, data, code, "%s", reason);
 }
 
 /* May this step be taken, and by this peer? */
@@ -49,12 +50,12 @@ may_decide(struct operation *operation, const struct job *job, enum job_step ste
 	if (!job_may(step, job->status, job->approval)) {
 		text_format(text, sizeof(text), "a job that is %s and %s cannot be %s",
 		    job_status_name(job->status), job_approval_name(job->approval), decision);
-		refuse_decision(operation, job, decision, "invalid_job_state", text);
+		refuse_decision(operation, job, decision, NULL, "invalid_job_state", text);
 		return false;
 	}
 	if (step == STEP_APPROVE && operation->broker->boot.mode == MODE_SYSTEM &&
 	    (int64_t)operation->client->uid == job->submitter_uid) {
-		refuse_decision(operation, job, decision, "not_permitted",
+		refuse_decision(operation, job, decision, NULL, "not_permitted",
 		    "who proposed a job cannot approve it");
 		return false;
 	}
@@ -88,17 +89,26 @@ store_decision(struct operation *operation, struct job *job, enum job_step step,
 
 /* --- approve --- */
 
-/* What the operator saw, if it said so, must be what would run. */
+/* What the operator saw, if it said so, must be what would run; else what is different. */
 static bool
 is_what_was_shown(struct operation *operation, const struct job *job)
 {
+	const struct assessment *assessment = operation->assessment;
 	const char *shown = json_text(json_get(operation->request.params, "digest"));
-	char now[72] = "sha256:";
+	char now[72] = "sha256:", stored[72] = "sha256:";
+	struct json *data = NULL;
 
-	text_hex(now + 7, operation->assessment->digest, DIGEST_BYTES);
+	text_hex(now + 7, assessment->digest, DIGEST_BYTES);
 	if (!shown || strcmp(shown, now) == 0)
 		return true;
-	refuse_decision(operation, job, "approved", "approval_stale",
+	if (job->spec_sha256.length == DIGEST_BYTES)
+		text_hex(stored + 7, job->spec_sha256.at, DIGEST_BYTES);
+	if (strcmp(shown, stored) == 0) {
+		data = json_object();
+		changes_add(json_add_array(data, "changes"), job->plan.at, job->plan.length,
+		    assessment->plan.bytes, assessment->plan.length);
+	}
+	refuse_decision(operation, job, "approved", data, "approval_stale",
 	    "this is not (or no longer) the digest of what would run: look at it again");
 	return false;
 }
@@ -127,7 +137,7 @@ approve_assessed(struct operation *operation)
 		fatal("store: a job is gone");
 	if (may_decide(operation, &job, STEP_APPROVE, "approved")) {
 		if (!assess_allows(operation->assessment))
-			refuse_decision(operation, &job, "approved", "policy_denied",
+			refuse_decision(operation, &job, "approved", NULL, "policy_denied",
 			    operation->assessment->reason);
 		else if (is_what_was_shown(operation, &job)) {
 			bind_plan(broker, &job, operation->assessment);

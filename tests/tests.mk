@@ -3,8 +3,8 @@
 #: make check-full        the same with FULL=1: the long forms of some tests, and ten times the time for each file
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: rounds of killing the daemons at random, then all fuzz targets in turn
-#: make bench             submit and run beside bwrap and a bare spawn, medians and ratios
+#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, then all fuzz targets in turn
+#: make bench             submit and run beside bwrap and a bare spawn; the cost of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
@@ -104,7 +104,7 @@ fuzz:
 
 # Half of the time for each.
 soak: all
-	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/kills.sh
+	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/crash.sh
 	@+set -e; for f in $(FUZZERS); do \
 	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 30 / $(words $(FUZZERS)) )); done
 
@@ -112,6 +112,7 @@ bench: all
 	@mkdir -p $(BUILD)/bench
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
+	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/queue.sh
 
 # Not part of check: it installs packages (into build/npm), the only thing here that needs a network.
 check-mcp: all

@@ -60,6 +60,24 @@ say_json(const char *code, const char *message, const struct json *data)
 	fprintf(stderr, "%s\n", shown);
 }
 
+/* What else the broker told, one line for each text of its lists: what changed, which fields differ. */
+static void
+say_lists(const struct json *data)
+{
+	for (size_t i = 0; i < json_count(data); i++) {
+		const struct json *list = json_at(data, i);
+
+		for (size_t at = 0; json_is_array(list) && at < json_count(list); at++) {
+			const char *key = json_key_at(data, i), *text = json_text(json_at(list, at));
+			scoped_free char *name = escape_text(key, strlen(key), 0);
+			scoped_free char *shown = text ? escape_text(text, strlen(text), 0) : NULL;
+
+			if (shown)
+				fprintf(stderr, "  %s: %s\n", name, shown);
+		}
+	}
+}
+
 int
 fault_say(const struct talk_fault *fault)
 {
@@ -70,6 +88,8 @@ fault_say(const struct talk_fault *fault)
 		say_json(code, message, json_is_object(fault->data) ? fault->data : NULL);
 	else
 		fprintf(stderr, "agent-safe: %s: %s\n", code, message);
+	if (!in_json && json_is_object(fault->data))
+		say_lists(fault->data);
 	return status_of(fault->code);
 }
 

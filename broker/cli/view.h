@@ -17,7 +17,7 @@ void view_job(const struct json *job, const struct json *assessment);
 void view_field(const char *name, const char *value);
 void view_member(const char *name, const struct json *object, const char *key);
 
-/* Any value as text: a string as it is, "-" for null or nothing, "a, b" for texts and numbers, else JSON.  Malloc()ed. */
+/* As text: a string as it is, "-" for nothing, "a, b" for texts and numbers, else JSON; malloc()ed. */
 char *view_value(const struct json *value);
 
 /* The command of a job, quoted so that a shell reads it back; malloc()ed. */

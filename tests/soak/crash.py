@@ -9,7 +9,7 @@ named points, while real jobs run; after each round the trio is started again an
 A named point is "before or after the N-th call of one system call" of a process (stepkill.c): before a commit,
 between commit and send, between intent and start, between result and its mark, and so on.
 
-usage: crash.py --top DIR --ws DIR --state DIR --bin DIR --uid UID --stepkill FILE --rounds N --seconds S [--seed N]
+usage: crash.py --ws DIR --state DIR --bin DIR --uid UID --stepkill FILE --rounds N --seconds S [--seed N]
 """
 import argparse, array, glob, json, os, random, re, signal, socket, subprocess, sys, threading, time
 

@@ -115,3 +115,19 @@ print(data.decode(), end="")' "$1" "$3" "$4"
 		done
 	done
 }
+
+@test "who asks too fast is told so, and another user notices nothing" {
+	need_root
+	as_uid "$WS_UID" python3 - "$(agent_safe status | jq -r .propose_socket)" <<-'END'
+	import json, socket, sys
+	peer = socket.socket(socket.AF_UNIX)
+	peer.connect(sys.argv[1])
+	lines = peer.makefile("rb")
+	codes = set()
+	for n in range(700):
+	    peer.send(b'{"jsonrpc":"2.0","id":1,"method":"server.hello","params":{}}\n')
+	    codes.add(json.loads(lines.readline()).get("error", {}).get("data", {}).get("code"))
+	assert codes == {None, "rate_limited"}, codes
+	END
+	agent_safe_as "$OTHER_UID" list | jq -e '. == []'
+}

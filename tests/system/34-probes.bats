@@ -312,6 +312,21 @@ make_multicall() {
 	is "$(agent_safe run "$id" --execute)" '.status == "succeeded"'
 }
 
+@test "P26: approve --digest of what was shown before the script changed: approval_stale, says what changed" {
+	local id digest
+	printf '#!/bin/sh\necho first\n' | put tool
+	id=$(propose -- ./tool)
+	digest=$(field "$id" .spec_digest)
+	printf '#!/bin/sh\necho second\n' | put tool
+	refused approval_stale agent_safe approve "$id" --by ana --digest "$digest"
+	is "$output" '.error.changes | index("program: its content") != null'
+	ends 2 agent_safe_table approve "$id" --by ana --digest "$digest"
+	grep -qx '  changes: program: its content' <<<"$output"
+	is "$(agent_safe show "$id")" '.approval_status == "pending"'
+	digest=$(agent_safe assess "$id" | jq -er .spec_digest)
+	is "$(agent_safe approve "$id" --by ana --digest "$digest")" '.approval_status == "approved"'
+}
+
 @test "P27: a relative rule starts at the policy's directory, wherever operator and worker stand" {
 	local id
 	for id in $(agent_safe list --all --status queued | jq -r '.[].id'); do agent_safe cancel "$id" >/dev/null; done
