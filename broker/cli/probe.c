@@ -72,8 +72,8 @@ probe_landlock(struct probe *probe)
 
 	text_format(found, sizeof(found), "ABI %d", abi);
 	if (abi < 2)
-		set(probe, PROBE_MISSING, abi == 0 ? none_of_landlock() : found, "Linux 5.19 or later with landlock among "
-		    "the lsm= of the kernel command line (see /sys/kernel/security/lsm)");
+		set(probe, PROBE_MISSING, abi == 0 ? none_of_landlock() : found, "Linux 5.19 or later with landlock "
+		    "among the lsm= of the kernel command line (see /sys/kernel/security/lsm)");
 	else if (abi < 6) {
 		text_format(found, sizeof(found), "ABI %d, without:%s%s%s signals and sockets", abi,
 		    abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "", abi < 5 ? " ioctl on devices," : "");
