@@ -28,11 +28,12 @@ static const struct {
 	enum fact_tag tags[5]; /* exactly these, ended by 0 */
 	enum fact_tag may;     /* and perhaps this one */
 } kinds[] = {
-	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 } },
-	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR } },
-	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER } },
+	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 },
+		(enum fact_tag)0 },
+	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR }, (enum fact_tag)0 },
+	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER }, (enum fact_tag)0 },
 	[FACT_ENDED] = { "exec.exit", { FACT_END }, FACT_DETAIL },
-	[FACT_LOST] = { "exec.lost", { FACT_DETAIL } },
+	[FACT_LOST] = { "exec.lost", { FACT_DETAIL }, (enum fact_tag)0 },
 };
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
