@@ -55,7 +55,7 @@ is_listed(const enum fact_tag *tags, uint16_t tag)
 	return false;
 }
 
-/* Exactly the fields of this list, each once, FACT_ARG any number of times but not never; and `may` at most once. */
+/* Each field of this list once, FACT_ARG any number of times but not never; perhaps `may`; no other. */
 static bool
 read_facts(struct facts *facts, const enum fact_tag *tags, enum fact_tag may, const void *bytes, size_t length)
 {
@@ -281,13 +281,6 @@ put_refused(struct json_text *text, const struct facts *facts)
 	put_number(text, facts, FACT_ERROR);
 }
 
-static void
-put_detail(struct json_text *text, const struct facts *facts)
-{
-	json_text_raw(text, ",\"detail\":");
-	put_name(text, facts, FACT_DETAIL, DETAIL_BYTES);
-}
-
 size_t
 compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t fact, const void *bytes,
     size_t length)
@@ -312,12 +305,13 @@ compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t 
 		break;
 	case FACT_ENDED:
 		put_end(&text, &facts);
-		if (facts.fields[FACT_DETAIL].tag)
-			put_detail(&text, &facts);
 		break;
 	case FACT_LOST:
-		put_detail(&text, &facts);
 		break;
+	}
+	if (facts.fields[FACT_DETAIL].tag) {
+		json_text_raw(&text, ",\"detail\":");
+		put_name(&text, &facts, FACT_DETAIL, DETAIL_BYTES);
 	}
 	return finish(&text);
 }

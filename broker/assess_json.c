@@ -2,12 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cage_text.h"
+#include "scope.h"
 #include "text.h"
 
 #include "assess.h"
 #include "broker.h"
 #include "job.h"
+#include "methods.h"
 #include "present.h"
+#include "result.h"
 #include "rules.h"
 
 static struct json *
@@ -111,6 +115,26 @@ is_ready(const struct job *job, const struct assessment *assessment)
 	    memcmp(job->approved_sha256.at, assessment->digest, DIGEST_BYTES) == 0;
 }
 
+/* In words, as the executor will store it with the run; null when nothing would run. */
+static void
+add_cage(const struct broker *broker, struct json *object, const struct job *job,
+    const struct assessment *assessment)
+{
+	const struct boot_root *root = methods_root_of(broker, job->cwd);
+	struct cage_facts facts = { .layers = broker->layers, .landlock_abi = broker->landlock_abi,
+		.read_only = root && root->flags & ROOT_READ_ONLY };
+	scoped_free char *text = bytes_make(CAGE_TEXT_BYTES);
+	scoped_free char *clean = NULL;
+
+	memcpy(facts.filter_sha256, broker->filter_sha256, sizeof(facts.filter_sha256));
+	if (assessment->planned && cage_text(assessment->plan.bytes, assessment->plan.length, &facts,
+	    text)) {
+		clean = result_repair(text, strlen(text));
+		json_add_text(object, "cage", clean);
+	} else
+		json_add_null(object, "cage");
+}
+
 static void
 add_plan(struct json *object, const struct job *job, const struct assessment *assessment)
 {
@@ -149,6 +173,8 @@ assess_json(struct broker *broker, const struct job *job, const struct assessmen
 	json_add_text(object, "approval_status", job_approval_name(job->approval));
 	json_add_boolean(object, "execution_ready", is_ready(job, assessment));
 	add_plan(object, job, assessment);
+	if (with_command)
+		add_cage(broker, object, job, assessment);
 	json_add_text(object, "policy_digest", rules_digest_text(broker, digest) ? digest : NULL);
 	rules_warn(broker, json_add_array(object, "warnings"));
 	return object;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cage_text.h"
 #include "limits.h"
 #include "log.h"
 #include "scope.h"
@@ -14,20 +15,45 @@
 #include "moment.h"
 #include "params.h"
 #include "present.h"
+#include "result.h"
 
 #define PAGE_BYTES (LIMIT_LINE_BYTES / 2) /* printed; one more job still fits the line */
 
 static const char *const only_job[] = { "job_id", NULL };
 
+/* The last run's cage, as the executor wrote it down; null without a run. */
+static void
+add_cage(const struct broker *broker, struct json *answer, const struct job *job)
+{
+	scoped_free char *bytes = bytes_make(CAGE_TEXT_BYTES);
+	scoped_free char *text = NULL;
+	struct attempt last;
+	ssize_t length = -1;
+
+	if (attempts_one(broker->store, job->seq, job->runs, &last)) {
+		length = result_cage(job, &last, bytes, CAGE_TEXT_BYTES);
+		attempts_free(&last);
+	}
+	if (length < 0) {
+		json_add_null(answer, "cage");
+		return;
+	}
+	text = result_repair(bytes, (size_t)length);
+	json_add_text(answer, "cage", text);
+}
+
 void
 method_job_get(struct operation *operation)
 {
+	struct json *answer;
 	struct job job;
 
 	if (!params_known(operation, only_job, false) || !params_job(operation, &job))
 		return;
+	answer = present_job(operation->broker, &job);
+	add_cage(operation->broker, answer, &job);
 	jobs_free(&job);
-	methods_answer_job(operation);
+	operation_answer(operation, answer);
 }
 
 static void

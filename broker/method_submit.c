@@ -144,6 +144,30 @@ submit_assessed(struct operation *operation)
 	jobs_free(&old);
 }
 
+/* As if it were proposed; nothing is stored, and there is no job to name. */
+static void
+answer_explained(struct operation *operation)
+{
+	struct json *answer = assess_json(operation->broker, &operation->submission->job,
+	    operation->assessment, true);
+
+	json_remove(answer, "job_id");
+	json_remove(answer, "approval_status");
+	json_remove(answer, "execution_ready");
+	operation_answer(operation, answer);
+}
+
+void
+method_policy_explain(struct operation *operation)
+{
+	struct submission *submission = submission_read(operation);
+
+	if (!submission)
+		return;
+	operation->submission = submission;
+	assess_begin(operation, &submission->job, answer_explained);
+}
+
 void
 method_job_submit(struct operation *operation)
 {

@@ -1,4 +1,5 @@
 /* What the executor says. */
+#include <string.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -17,6 +18,7 @@ broker_on_executor_ready(struct broker *broker, const struct message *message)
 	broker->executor_ready = true;
 	broker->layers = ready->layers;
 	broker->landlock_abi = ready->landlock_abi;
+	memcpy(broker->filter_sha256, ready->filter_sha256, sizeof(broker->filter_sha256));
 	broker_serve_clients(broker);
 }
 

@@ -119,6 +119,14 @@ result_read(const struct broker *broker, const struct job *job, const struct att
 	return (ssize_t)done;
 }
 
+ssize_t
+result_cage(const struct job *job, const struct attempt *attempt, char *bytes, size_t size)
+{
+	scoped_close int fd = open_kept(job, attempt, KEEP_CAGE);
+
+	return fd < 0 ? -1 : read(fd, bytes, size);
+}
+
 /* Where a stored stream is cut for its text: [0, head) and [tail, stored). */
 struct cut {
 	uint64_t head, tail, stored;

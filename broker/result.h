@@ -27,6 +27,9 @@ ssize_t result_read(const struct broker *broker, const struct job *job,
     const struct attempt *attempt, enum result_stream stream, uint64_t offset, void *bytes,
     size_t size);
 
+/* The cage of a run in words (cage_text.h), as result_read(). */
+ssize_t result_cage(const struct job *job, const struct attempt *attempt, char *bytes, size_t size);
+
 /* A copy with U+FFFD for what is not UTF-8, and for NUL.  malloc()ed, NUL-terminated.  Pure. */
 char *result_repair(const char *bytes, size_t length);
 

@@ -6,13 +6,14 @@
 #include "columns.h"
 #include "store_inside.h"
 
-#define STORE_VERSION 2                /* PRAGMA user_version; a newer one is refused */
+#define STORE_VERSION 3                /* PRAGMA user_version; a newer one is refused */
 #define STORE_APPLICATION 0x41536166   /* PRAGMA application_id: "ASaf" */
 
 #define SQL_INTEGER "INTEGER NOT NULL"
 #define SQL_TEXT "TEXT"
 #define SQL_BYTES "BLOB NOT NULL"
 #define SQL_COLUMN(name, kind, check) ", " #name " " SQL_##kind " CHECK (" check ")"
+#define SQL_LISTED(name, kind, check) ", " #name
 
 #define INDEX_READY \
 	"CREATE INDEX jobs_ready ON jobs (priority DESC, available_us, seq) " \
@@ -136,6 +137,12 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"ALTER TABLE attempts_2 RENAME TO attempts;"
 	"ALTER TABLE meta ADD COLUMN held INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1));"
 	"DROP INDEX jobs_ready;" INDEX_READY INDEX_DUE TABLE_NEEDS,
+	/* One outcome more: "violated". */
+	"CREATE TABLE attempts_3 (seq INTEGER PRIMARY KEY" ATTEMPT_COLUMNS(SQL_COLUMN)
+	", UNIQUE (job, number), FOREIGN KEY (job) REFERENCES jobs (seq)) STRICT;"
+	"INSERT INTO attempts_3 (seq" ATTEMPT_COLUMNS(SQL_LISTED) ") "
+	"SELECT seq" ATTEMPT_COLUMNS(SQL_LISTED) " FROM attempts;"
+	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
 };
 
 static void

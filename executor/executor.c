@@ -147,9 +147,9 @@ note_layers(struct executor *executor)
 	if (!executor->one_uid || getgroups(0, NULL) == 0)
 		executor->layers |= LAYER_NO_GROUPS;
 	executor->landlock_abi = landlock_abi();
-	if (executor->landlock_abi < FENCE_FLOOR)
+	if (executor->landlock_abi < LANDLOCK_FLOOR_DEFAULT)
 		fatal("Landlock ABI %d: profile default needs %d (Linux 5.19)",
-		    executor->landlock_abi, FENCE_FLOOR);
+		    executor->landlock_abi, LANDLOCK_FLOOR_DEFAULT);
 	cage_note_outside(executor->outside);
 }
 

@@ -9,9 +9,6 @@
  */
 #include "cage.h"
 
-/* REFER: without it nothing can be moved between directories, or everything */
-#define FENCE_FLOOR 2
-
 /* Inside the cage, as the job, with no_new_privs.  0, or -1 with errno. */
 int fence_close(const struct cage *cage);
 

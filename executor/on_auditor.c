@@ -5,8 +5,8 @@
 #include "log.h"
 
 #include "adopt.h"
-#include "cgroup.h"
 #include "executor.h"
+#include "filter.h"
 #include "start.h"
 #include "tell.h"
 
@@ -14,15 +14,11 @@ static void
 tell_ready(const struct executor *executor)
 {
 	struct message message = { .type = MSG_EXECUTOR_READY };
-	uint64_t layers = executor->layers;
 
-	/* A cgroup's own bits are set for each run, when its limits were read back. */
-	if (cgroup_available(EXECUTOR_CGROUP_FD))
-		layers |= executor->boot.layers & CGROUP_LAYERS;
-
-	message.body.executor_ready = (struct msg_executor_ready){ .layers = layers,
+	message.body.executor_ready = (struct msg_executor_ready){ .layers = start_layers(executor),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
 		.slots = executor->boot.slot_count };
+	memcpy(message.body.executor_ready.filter_sha256, filter_digest(), 32);
 	channel_must_send(&executor->broker, &message);
 }
 

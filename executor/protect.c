@@ -73,9 +73,12 @@ open_directory(const struct protect *protect, int root_fd, unsigned index)
 	return (int)syscall(SYS_openat2, root_fd, *below ? below : ".", &how, sizeof(how));
 }
 
+/*
+ * A ".git" that its owner has closed, which the job could open again: read-only as a whole, like a
+ * file.  "hooks" is the first in it that is asked for.
+ */
 static int
-look_at_item(int directory, unsigned number, const struct protect_item *git,
-    struct protect_item *item)
+look_at_item(int directory, unsigned number, struct protect_item *git, struct protect_item *item)
 {
 	struct stat seen;
 
@@ -84,6 +87,11 @@ look_at_item(int directory, unsigned number, const struct protect_item *git,
 		return 0;
 	}
 	if (fstatat(directory, names[number], &seen, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno == EACCES && is_within_git(number)) {
+			git->kind = PROTECT_FILE;
+			item->kind = PROTECT_WITHIN;
+			return 0;
+		}
 		item->kind = PROTECT_ABSENT;
 		return errno == ENOENT ? 0 : -1;
 	}

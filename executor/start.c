@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cage_text.h"
 #include "digest.h"
 #include "fields.h"
 #include "keep.h"
@@ -18,7 +19,9 @@
 #include "adopt.h"
 #include "bounds.h"
 #include "box.h"
+#include "cgroup.h"
 #include "executor.h"
+#include "filter.h"
 #include "midwife.h"
 #include "start.h"
 #include "tell.h"
@@ -152,6 +155,39 @@ take_plan(struct attempt *attempt, int plan_fd)
 	return bounds_check(&executor->boot, &attempt->plan);
 }
 
+uint64_t
+start_layers(const struct executor *executor)
+{
+	/* A cgroup's own bits are set for each run, when its limits were read back. */
+	return executor->layers | (cgroup_available(EXECUTOR_CGROUP_FD) ?
+	    executor->boot.layers & CGROUP_LAYERS : 0);
+}
+
+/* The cage in words, beside what becomes of the run; 0 or the errno. */
+static int
+note_cage(const struct attempt *attempt, int plan_fd)
+{
+	const struct executor *executor = attempt->executor;
+	struct cage_facts facts = { .layers = start_layers(executor),
+		.landlock_abi = (uint32_t)executor->landlock_abi,
+		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
+	static char text[CAGE_TEXT_BYTES]; /* large */
+	const void *bytes;
+	size_t length;
+	bool good;
+
+	memcpy(facts.filter_sha256, filter_digest(), sizeof(facts.filter_sha256));
+	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
+	if (!bytes)
+		return errno;
+	good = cage_text(bytes, length, &facts, text);
+	sealed_unmap(bytes, length);
+	if (!good)
+		return EBADMSG;
+	return runs_write(&executor->runs[attempt->run.slot], attempt->folder, KEEP_CAGE, text,
+	    strlen(text)) < 0 ? errno : 0;
+}
+
 static int
 make_folder(struct attempt *attempt, bool slot_was_free)
 {
@@ -188,6 +224,8 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		error = make_folder(attempt, free);
 	if (error == EEXIST && was_here(attempt))
 		return;
+	if (error == 0)
+		error = note_cage(attempt, plan_fd);
 	if (error) {
 		attempt_refuse(attempt, STAGE_PLAN, error);
 		return;

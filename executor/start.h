@@ -17,6 +17,9 @@ struct start_findings {
 /* A plan came; plan_fd stays the caller's. */
 void start_attempt(struct executor *executor, const struct msg_run_start *order, int plan_fd);
 
+/* What a job gets on this host, its cgroup's layers with it. */
+uint64_t start_layers(const struct executor *executor);
+
 /* The auditor has it on record: bear the job. */
 void start_permitted(struct attempt *attempt);
 

@@ -48,6 +48,7 @@ enum keep_tag {
 #define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */
 #define KEEP_RECORDED "recorded"   /* made by the executor: told to the auditor */
 #define KEEP_WATCHED "watched"     /* by the executor: protected paths before the job (protect.h) */
+#define KEEP_CAGE "cage"           /* by the executor: the cage in words, see cage_text.h */
 #define KEEP_VIOLATED "violated"   /* by the executor: what became of them, lines of text */
 
 #endif

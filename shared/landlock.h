@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <unistd.h>
 
+/* Profile default runs on no less: without REFER nothing can be moved between directories, or everything. */
+#define LANDLOCK_FLOOR_DEFAULT 2
+
 #define LL_EXECUTE (1ull << 0)
 #define LL_WRITE_FILE (1ull << 1)
 #define LL_READ_FILE (1ull << 2)

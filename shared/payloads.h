@@ -51,6 +51,7 @@ struct msg_executor_ready {
 	uint64_t layers;       /* what a job gets on this host */
 	uint32_t landlock_abi;
 	uint32_t slots;
+	uint8_t filter_sha256[32]; /* a job's system call filter, as it is loaded */
 };
 
 enum assess_status {

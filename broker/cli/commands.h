@@ -37,6 +37,7 @@ int logs_show(struct cli *cli);
 int policy_init(struct cli *cli);
 int policy_check(struct cli *cli);
 int policy_reload(struct cli *cli);
+int submit_explain(struct cli *cli);
 int policy_explain(struct cli *cli);
 
 int audit_verify(struct cli *cli);

@@ -3,10 +3,12 @@
 
 #include "json.h"
 #include "scope.h"
+#include "text.h"
 
 #include "cli.h"
 #include "commands.h"
 #include "fault.h"
+#include "layers.h"
 #include "output.h"
 #include "probe.h"
 #include "session.h"
@@ -45,6 +47,15 @@ add_policy(struct json *checks, const struct json *status)
 		add_check(checks, "policy", PROBE_OK, path ? path : "", "");
 }
 
+static void
+add_lack(void *context, const struct layer_lack *lack)
+{
+	char name[64];
+
+	if (text_format(name, sizeof(name), "layer %s", lack->layer))
+		add_check(context, name, PROBE_LESS, lack->lost, lack->remedy);
+}
+
 /* The trio of this place, when it runs; doctor starts nothing. */
 static void
 add_trio(struct json *report, struct json *checks, const struct cli *cli)
@@ -70,8 +81,10 @@ add_trio(struct json *report, struct json *checks, const struct cli *cli)
 	}
 	add_check(checks, "trio", PROBE_OK, "running", "");
 	add_policy(checks, status);
-	if (json_get(status, "layers"))
+	if (json_get(status, "layers")) {
 		json_add(report, "layers", json_copy(json_get(status, "layers")));
+		layers_lacking(json_get(status, "layers"), add_lack, checks);
+	}
 	if (json_get(status, "mode"))
 		json_add(report, "mode", json_copy(json_get(status, "mode")));
 	json_free(status);

@@ -206,6 +206,8 @@ policy_explain(struct cli *cli)
 	struct session session;
 	struct json *summary;
 
+	if (cli->options.word_count > 0)
+		return submit_explain(cli);
 	session_open(&session, cli, REACH_EITHER);
 	summary = session_ask(&session, "policy.summary", NULL);
 	if (output_is_table())

@@ -1,5 +1,6 @@
 /* What this kernel and this machine offer. */
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -53,20 +54,33 @@ probe_kernel(struct probe *probe)
 	    "a kernel from 5.14 on is needed (cgroup.kill, idmapped mounts)");
 }
 
+/* A kernel that has it and did not start it says so by errno. */
+static const char *
+none_of_landlock(void)
+{
+	syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+	return errno == EOPNOTSUPP ? "in the kernel, but not switched on at boot" :
+	    errno == ENOSYS ? "not in this kernel" : strerror(errno);
+}
+
 /* `default` needs ABI 2; each later one closes something more. */
 static void
 probe_landlock(struct probe *probe)
 {
 	int abi = landlock_abi();
-	char found[64];
+	char found[128];
 
 	text_format(found, sizeof(found), "ABI %d", abi);
 	if (abi < 2)
-		set(probe, PROBE_MISSING, abi == 0 ? "none" : found, "Linux 5.19 or later with landlock among the "
-		    "lsm= of the kernel command line (see /sys/kernel/security/lsm); or the cage profile compat");
-	else
-		set(probe, abi < 6 ? PROBE_LESS : PROBE_OK, found, "Linux 6.12 or later also confines signals and "
-		    "abstract sockets by Landlock (until then namespaces do that alone)");
+		set(probe, PROBE_MISSING, abi == 0 ? none_of_landlock() : found, "Linux 5.19 or later with landlock "
+		    "among the lsm= of the kernel command line (see /sys/kernel/security/lsm)");
+	else if (abi < 6) {
+		text_format(found, sizeof(found), "ABI %d, without:%s%s%s signals and sockets", abi,
+		    abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "", abi < 5 ? " ioctl on devices," : "");
+		set(probe, PROBE_LESS, found, "Linux 6.12 or later has all that the profile default wants of Landlock; "
+		    "until then mounts, namespaces and the system call filter do that alone");
+	} else
+		set(probe, PROBE_OK, found, "");
 }
 
 static void
@@ -142,9 +156,66 @@ probe_cgroup(struct probe *probe)
 	text_format(path, sizeof(path), "%s/cgroup.controllers", root);
 	read_small(path, controllers, sizeof(controllers));
 	text_format(found, sizeof(found), "v2 at %s, controllers: %.100s", root, controllers[0] ? controllers : "none");
-	set(probe, strstr(controllers, "memory") && strstr(controllers, "pids") ? PROBE_OK : PROBE_LESS, found,
-	    "the controllers memory and pids in version 2: without them a job's memory and process count are "
-	    "bounded per process only");
+	set(probe, PROBE_OK, found, "");
+}
+
+/* Is this word in a list with blanks or commas between? */
+static bool
+is_listed(const char *list, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; (at = strstr(at, word)); at += length)
+		if ((at == list || at[-1] == ' ' || at[-1] == ',') &&
+		    (at[length] == '\0' || at[length] == ' ' || at[length] == ','))
+			return true;
+	return false;
+}
+
+/* What /proc/cgroups (cgroups(7)) says of a controller; false when this kernel does not have it. */
+static bool
+find_controller(const char *wanted, unsigned *hierarchy, unsigned *enabled)
+{
+	FILE *file = fopen("/proc/cgroups", "re");
+	char line[256], name[64];
+	unsigned groups;
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "%63s %u %u %u", name, hierarchy, &groups, enabled) == 4 &&
+		    strcmp(name, wanted) == 0;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* A controller by name: in version 2, or who has it instead.  The list of version 2 decides. */
+static void
+probe_controller(struct probe *probe, const char *name)
+{
+	const char *root = cgroup_root();
+	char path[128], controllers[256] = "", found[200], remedy[300];
+	unsigned hierarchy = 0, enabled = 0;
+
+	if (root && text_format(path, sizeof(path), "%s/cgroup.controllers", root))
+		read_small(path, controllers, sizeof(controllers));
+	if (is_listed(controllers, name)) {
+		set(probe, PROBE_OK, "in version 2", "");
+	} else if (!find_controller(name, &hierarchy, &enabled)) {
+		text_format(remedy, sizeof(remedy), "a kernel with the controller %s", name);
+		set(probe, PROBE_LESS, "not in this kernel, or not named in /proc/cgroups", remedy);
+	} else if (!enabled) {
+		text_format(remedy, sizeof(remedy), "cgroup_enable=%s on the kernel command line", name);
+		set(probe, PROBE_LESS, "switched off at boot", remedy);
+	} else if (hierarchy != 0) {
+		text_format(found, sizeof(found), "held by cgroup version 1 (hierarchy %u)", hierarchy);
+		text_format(remedy, sizeof(remedy), "cgroup_no_v1=%s on the kernel command line, or "
+		    "systemd.unified_cgroup_hierarchy=1", name);
+		set(probe, PROBE_LESS, found, remedy);
+	} else {
+		text_format(remedy, sizeof(remedy), "whoever made this cgroup or container must delegate %s", name);
+		set(probe, PROBE_LESS, "in version 2, but not given to this place", remedy);
+	}
 }
 
 /* Every program that a run needs. */
@@ -179,8 +250,8 @@ size_t
 probe_machine(struct probe probes[PROBES_MOST])
 {
 	static const char *const names[] = { "kernel", "landlock", "seccomp", "user_namespace",
-		"unprivileged_userns_clone", "apparmor_restrict_userns", "max_user_namespaces", "cgroup", "programs",
-		"account" };
+		"unprivileged_userns_clone", "apparmor_restrict_userns", "max_user_namespaces", "cgroup",
+		"cgroup_memory", "cgroup_pids", "programs", "account" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		probes[i] = (struct probe){ .name = names[i] };
@@ -194,7 +265,9 @@ probe_machine(struct probe probes[PROBES_MOST])
 	    "an AppArmor profile for agent-safe that allows userns, or start the workspace as root");
 	probe_sysctl(&probes[6], "/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000");
 	probe_cgroup(&probes[7]);
-	probe_programs(&probes[8]);
-	probe_account(&probes[9]);
+	probe_controller(&probes[8], "memory");
+	probe_controller(&probes[9], "pids");
+	probe_programs(&probes[10]);
+	probe_account(&probes[11]);
 	return sizeof(names) / sizeof(*names);
 }

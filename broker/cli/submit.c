@@ -1,4 +1,4 @@
-/* submit: propose a command, with the working directory as a descriptor. */
+/* submit, policy explain: a command, with the working directory as a descriptor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -132,22 +132,46 @@ open_cwd(const struct cli *cli, struct json *params)
 	return fd;
 }
 
-int
-submit_job(struct cli *cli)
+/* Ask about the command of the command line; the answer. */
+static struct json *
+ask_about(struct cli *cli, struct session *session, const char *method)
 {
-	struct session session;
-	struct json *params, *job;
-	bool created = true;
+	struct json *params, *answer;
 	int cwd_fd;
 
 	check_size(cli);
 	cwd_fd = cli->host ? -1 : open_cwd(cli, NULL); /* before a trio is started for nothing */
-	session_open(&session, cli, REACH_EITHER);
-	params = submit_params(cli, session.hello);
+	session_open(session, cli, REACH_EITHER);
+	params = submit_params(cli, session->hello);
 	if (cli->host)
 		open_cwd(cli, params);
-	job = session_ask_with(&session, "job.submit", params, cwd_fd);
+	answer = session_ask_with(session, method, params, cwd_fd);
 	scope_close(&cwd_fd);
+	return answer;
+}
+
+int
+submit_explain(struct cli *cli)
+{
+	struct session session;
+	struct json *answer = ask_about(cli, &session, "policy.explain");
+
+	if (output_is_table())
+		view_explained(answer);
+	else
+		output_json(answer);
+	json_free(answer);
+	session_close(&session);
+	return EXIT_DONE;
+}
+
+int
+submit_job(struct cli *cli)
+{
+	struct session session;
+	struct json *job = ask_about(cli, &session, "job.submit");
+	bool created = true;
+
 	json_boolean(json_get(job, "created"), &created);
 	if (!created)
 		fault_note("this was proposed before: the answer is that job");

@@ -337,7 +337,22 @@ view_job(const struct json *job, const struct json *assessment)
 	view_how_to_approve(job, digest);
 	view_attempts(json_get(job, "attempts_log"));
 	view_member("result error", result, "error");
+	view_output("violations of protected paths", result, "violations");
 	view_output("standard output", result, "stdout");
 	view_output("standard error", result, "stderr");
 	view_member("truncated", result, "truncated");
+	if (!json_is_null(json_get(job, "cage")))
+		view_output("the cage it ran in", job, "cage");
+	else
+		view_output("its cage would be", assessment, "cage");
+}
+
+void
+view_explained(const struct json *assessment)
+{
+	view_argv(json_get(assessment, "command"));
+	view_member("directory", assessment, "cwd");
+	view_member("timeout, s", assessment, "timeout");
+	view_verdict(assessment);
+	view_output("its cage would be", assessment, "cage");
 }

@@ -8,6 +8,9 @@
 struct json;
 
 /* One job with all that would run; assessment NULL: not asked. */
+/* What the broker says of a command that nobody has proposed. */
+void view_explained(const struct json *assessment);
+
 void view_job(const struct json *job, const struct json *assessment);
 
 /* "name  value" with the name in a column of its own; value is escaped, NULL prints nothing. */

@@ -198,6 +198,16 @@ a_git_file_is_read_only(void **state)
 }
 
 static void
+a_closed_git_directory_stays_closed(void **state)
+{
+	(void)state;
+	assert_int_equal(outside("git init -q . && chmod 0 .git"), 0);
+	script_ends("chmod 700 .git; mv .git g; rmdir .git; ls .git", OUTCOME_EXITED);
+	assert_int_equal(outside("test \"$(stat -c %a .git)\" = 0 && chmod 700 .git"), 0);
+	clean();
+}
+
+static void
 directories_down_to_the_working_directory_count(void **state)
 {
 	const char *const make[] = { "sh", "-c", "mkdir ../.vscode .claude; mkdir -p n/.claude", NULL };
@@ -265,6 +275,7 @@ main(void)
 		cmocka_unit_test(a_pointer_to_another_configuration_is_put_away),
 		cmocka_unit_test(a_link_is_never_followed),
 		cmocka_unit_test(a_git_file_is_read_only),
+		cmocka_unit_test(a_closed_git_directory_stays_closed),
 		cmocka_unit_test(directories_down_to_the_working_directory_count),
 		cmocka_unit_test(a_run_that_is_found_again_is_inspected),
 		cmocka_unit_test(nothing_is_left_in_the_workspace),

@@ -112,7 +112,8 @@ teardown() { hostile_host_end; }
 @test "nothing on the host runs what a job planted in a repository" {
 	local marker="$WS_TOP/planted" id
 	hostile_run -- hooks "$marker"
-	jq -e '.status == "succeeded"' "$JOB"
+	jq -e '.status == "failed" and .attempts_log[-1].outcome == "violated"' "$JOB"
+	[ ! -e "$WS/proj/.git" ]
 	id=$(jq -er .id "$JOB")
 	agent_safe show "$id" >/dev/null
 	(cd "$WS/proj" && agent_safe list >/dev/null && agent_safe status >/dev/null)

@@ -239,7 +239,7 @@ class Executor(threading.Thread):
 
     def run(self):
         try:
-            self.channel.send("EXECUTOR_READY", struct.pack("<QII", 0x1fff, 6, 4))
+            self.channel.send("EXECUTOR_READY", struct.pack("<QII32s", 0x1fff, 6, 4, bytes(32)))
         except OSError:
             return  # the daemon refused to start
         while True:

@@ -1,0 +1,117 @@
+/* A plan's cage in words.
+ * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cage_text.h"
+#include "fields.h"
+#include "plan.h"
+#include "run.h"
+
+static char text[CAGE_TEXT_BYTES];
+
+static void
+begin(struct fields_writer *writer)
+{
+	fields_begin(writer, PLAN_MAGIC);
+	fields_put_text(writer, PLAN_PROFILE, "default");
+	fields_put_text(writer, PLAN_ROOT, "/ws");
+	fields_put_text(writer, PLAN_CWD, "/ws/sub");
+}
+
+static bool
+show(struct fields_writer *writer, const struct cage_facts *facts)
+{
+	bool shown = cage_text(writer->bytes, writer->length, facts, text);
+
+	assert_false(writer->failed);
+	fields_free(writer);
+	return shown;
+}
+
+static void
+facts_are_said(void **state)
+{
+	struct cage_facts facts = { .layers = LAYER_PID_NAMESPACE | LAYER_CGROUP_MEMORY, .landlock_abi = 4,
+		.filter_sha256 = { 0xab } };
+	struct fields_writer writer;
+
+	(void)state;
+	begin(&writer);
+	fields_put_text(&writer, PLAN_ENV, "TOKEN=secret");
+	fields_put_u64(&writer, PLAN_OPEN_FILES, 77);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "workspace   /ws, writable"));
+	assert_non_null(strstr(text, "starts in   /ws/sub\n"));
+	assert_non_null(strstr(text, "sha256 ab00"));
+	assert_non_null(strstr(text, "ABI 4, floor 2; not limited by it on this kernel: ioctl-dev signals,sockets\n"));
+	assert_non_null(strstr(text, " open_files=77 "));
+	assert_non_null(strstr(text, "memory: the cgroup; processes: RLIMIT_NPROC alone"));
+	assert_non_null(strstr(text, "layers      pid_namespace cgroup_memory\n"));
+	assert_non_null(strstr(text, "variables   TOKEN\n"));
+	assert_null(strstr(text, "secret"));
+}
+
+static void
+what_has_no_controller_is_said_not_to_hold(void **state)
+{
+	struct cage_facts facts = { .read_only = true, .landlock_abi = 7 };
+	struct fields_writer writer;
+
+	(void)state;
+	begin(&writer);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "memory: NOT LIMITED here"));
+	assert_non_null(strstr(text, "workspace   /ws, read-only\n"));
+}
+
+static void
+many_variables_are_counted_not_lost(void **state)
+{
+	char variable[1000];
+	struct fields_writer writer;
+	struct cage_facts facts = { 0 };
+
+	(void)state;
+	begin(&writer);
+	memset(variable, 'V', sizeof(variable));
+	memcpy(variable + sizeof(variable) - 3, "=x", 3);
+	for (unsigned i = 0; i < 40; i++)
+		fields_put_text(&writer, PLAN_ENV, variable);
+	assert_true(show(&writer, &facts));
+	assert_true(strlen(text) < CAGE_TEXT_BYTES);
+	assert_non_null(strstr(text, " more\n"));
+}
+
+static void
+other_bytes_are_no_plan(void **state)
+{
+	struct cage_facts facts = { 0 };
+	struct fields_writer writer;
+
+	(void)state;
+	assert_false(cage_text("ASPLAN01", 8, &facts, text));
+	assert_false(cage_text("", 0, &facts, text));
+	begin(&writer);
+	writer.length--;
+	assert_false(show(&writer, &facts));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(facts_are_said),
+		cmocka_unit_test(what_has_no_controller_is_said_not_to_hold),
+		cmocka_unit_test(many_variables_are_counted_not_lost),
+		cmocka_unit_test(other_bytes_are_no_plan),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
