@@ -9,6 +9,7 @@
 #include "text.h"
 
 #include "compose.h"
+#include "compose_end.h"
 #include "json_text.h"
 
 #define PATH_JSON_BYTES 8192 /* a path whose JSON form is longer goes as base64 */
@@ -23,19 +24,17 @@ struct facts {
 	uint64_t argv_bytes; /* with a NUL behind each */
 };
 
-#define NOTHING ((enum fact_tag)0)
-
 static const struct {
 	const char *type;
 	enum fact_tag tags[5]; /* exactly these, ended by 0 */
 	enum fact_tag may;     /* and perhaps this one */
 } kinds[] = {
-	[FACT_STARTED] = { "exec.start",
-	    { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 }, NOTHING },
-	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR }, NOTHING },
-	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER }, NOTHING },
+	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 },
+		(enum fact_tag)0 },
+	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR }, (enum fact_tag)0 },
+	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER }, (enum fact_tag)0 },
 	[FACT_ENDED] = { "exec.exit", { FACT_END }, FACT_DETAIL },
-	[FACT_LOST] = { "exec.lost", { FACT_DETAIL }, NOTHING },
+	[FACT_LOST] = { "exec.lost", { FACT_DETAIL }, (enum fact_tag)0 },
 };
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
@@ -146,24 +145,6 @@ put_name(struct json_text *text, const struct facts *facts, enum fact_tag tag, s
 		json_text_string(text, facts->fields[tag].bytes, facts->fields[tag].length);
 }
 
-static void
-put_layers(struct json_text *text, uint64_t layers)
-{
-	const char *comma = "";
-
-	json_text_raw(text, "[");
-	for (unsigned bit = 0; bit < LAYER_COUNT; bit++) {
-		if (!(layers & 1ull << bit))
-			continue;
-		json_text_raw(text, comma);
-		json_text_string(text, layer_name(bit), strlen(layer_name(bit)));
-		comma = ",";
-	}
-	json_text_raw(text, "]");
-	if (layers >> LAYER_COUNT)
-		text->failed = true;
-}
-
 /* All elements, or what is known of them when that is too long. */
 static void
 put_argv(struct json_text *text, const struct facts *facts)
@@ -259,80 +240,14 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 }
 
 static void
-put_member(struct json_text *text, const char *key, uint64_t number)
-{
-	json_text_raw(text, ",\"");
-	json_text_raw(text, key);
-	json_text_raw(text, "\":");
-	json_text_unsigned(text, number);
-}
-
-/* ,"stdout_bytes":N,... */
-static void
-put_stream(struct json_text *text, const char *name, const struct stream_end *end)
-{
-	char key[32];
-
-	text_format(key, sizeof(key), "%s_bytes", name);
-	put_member(text, key, end->bytes);
-	text_format(key, sizeof(key), "%s_stored_bytes", name);
-	put_member(text, key, end->stored_bytes);
-	text_format(key, sizeof(key), "%s_head_bytes", name);
-	put_member(text, key, end->head_bytes);
-	text_format(key, sizeof(key), "%s_redactions", name);
-	put_member(text, key, end->redactions);
-	text_format(key, sizeof(key), ",\"%s_sha256\":", name);
-	json_text_raw(text, key);
-	json_text_hex(text, end->sha256);
-	text_format(key, sizeof(key), ",\"%s_stored_sha256\":", name);
-	json_text_raw(text, key);
-	json_text_hex(text, end->stored_sha256);
-}
-
-static void
-put_flags(struct json_text *text, uint32_t flags)
-{
-	static const char *const names[] = { "core_dumped", "leftovers", "forced", "capture_fault" };
-
-	for (unsigned bit = 0; bit < sizeof(names) / sizeof(names[0]); bit++) {
-		json_text_raw(text, ",\"");
-		json_text_raw(text, names[bit]);
-		json_text_raw(text, flags & 1u << bit ? "\":true" : "\":false");
-	}
-}
-
-static void
 put_end(struct json_text *text, const struct facts *facts)
 {
 	struct run_end end;
 
-	if (!field_copy(&facts->fields[FACT_END], &end, sizeof(end)) || end.outcome == 0 ||
-	    end.outcome >= OUTCOME_COUNT || end.stage >= STAGE_COUNT) {
+	if (field_copy(&facts->fields[FACT_END], &end, sizeof(end)))
+		compose_end(text, &end);
+	else
 		text->failed = true;
-		return;
-	}
-	json_text_raw(text, ",\"outcome\":");
-	json_text_string(text, outcome_name(end.outcome), strlen(outcome_name(end.outcome)));
-	json_text_raw(text, ",\"exit_code\":");
-	json_text_number(text, end.exit_code);
-	json_text_raw(text, ",\"signal\":");
-	json_text_number(text, end.signal);
-	json_text_raw(text, ",\"stage\":");
-	json_text_string(text, stage_name(end.stage), strlen(stage_name(end.stage)));
-	json_text_raw(text, ",\"error\":");
-	json_text_number(text, end.error);
-	put_flags(text, end.flags);
-	put_member(text, "started_us", end.started_us);
-	put_member(text, "ended_us", end.ended_us);
-	put_member(text, "duration_us", end.duration_us);
-	put_member(text, "user_us", end.user_us);
-	put_member(text, "system_us", end.system_us);
-	put_member(text, "max_rss_kb", end.max_rss_kb);
-	put_member(text, "memory_peak", end.memory_peak);
-	json_text_raw(text, ",\"layers\":");
-	put_layers(text, end.layers);
-	put_stream(text, "stdout", &end.out);
-	put_stream(text, "stderr", &end.err);
 }
 
 static void
@@ -344,7 +259,7 @@ put_started(struct json_text *text, const struct facts *facts)
 	put_number(text, facts, FACT_TIME_US);
 	json_text_raw(text, ",\"layers\":");
 	text->failed |= !field_u64(&facts->fields[FACT_LAYERS], &layers);
-	put_layers(text, layers);
+	compose_end_layers(text, layers);
 	json_text_raw(text, ",\"landlock_abi\":");
 	put_number(text, facts, FACT_LANDLOCK_ABI);
 	json_text_raw(text, ",\"filter_sha256\":");
