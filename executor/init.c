@@ -341,6 +341,7 @@ init_run(const struct cage *cage)
 	await_keeper(&init);
 	start_worker(&init);
 	confine(&init);
+	reap(&init); /* a worker that was quicker than our signalfd: its SIGCHLD came to nobody */
 	for (;;) {
 		struct pollfd ready[] = { { .fd = init.keeper.fd, .events = POLLIN },
 			{ .fd = init.signals, .events = POLLIN },
