@@ -153,6 +153,9 @@ jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visito
 	store_put_text(query, page->source);
 	store_put_integer(query, page->submitter);
 	store_put_integer(query, page->from);
+	store_put_text(query, page->label);
+	store_put_integer(query, page->since_us);
+	store_put_integer(query, page->until_us);
 	read_each(query, visit, context);
 }
 

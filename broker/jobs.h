@@ -49,6 +49,8 @@ struct jobs_page {
 	uint32_t statuses, approvals; /* bits 1 << enum */
 	const char *source;           /* NULL: any */
 	int64_t submitter;            /* -1: any */
+	const char *label;            /* NULL: any */
+	int64_t since_us, until_us;   /* of creation, both included */
 	int64_t from;                 /* rows behind this seq, in the order of the page */
 	bool newest_first;
 };

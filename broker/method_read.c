@@ -12,6 +12,7 @@
 #include "broker.h"
 #include "job.h"
 #include "methods.h"
+#include "moment.h"
 #include "params.h"
 #include "present.h"
 #include "result.h"
@@ -201,6 +202,33 @@ read_approval(struct operation *operation, struct jobs_page *wanted)
 	return true;
 }
 
+/* A uid; who sees only its own jobs may ask for no other's. */
+static bool
+read_submitter(struct operation *operation, struct jobs_page *wanted)
+{
+	int64_t uid;
+
+	if (!params_integer(operation, "submitter", 0, UINT32_MAX - 1, -1, &uid))
+		return false;
+	if (uid >= 0 && wanted->submitter >= 0 && uid != wanted->submitter)
+		wanted->statuses = 1; /* a bit that no status has: nothing is found */
+	else if (uid >= 0)
+		wanted->submitter = uid;
+	return true;
+}
+
+static bool
+read_moment(struct operation *operation, const char *name, int64_t otherwise, int64_t *moment)
+{
+	const char *text;
+
+	*moment = otherwise;
+	if (!params_text(operation, name, 40, false, &text) || !text || moment_read(text, moment))
+		return !operation->ended;
+	operation_refuse(operation, "invalid_input", "%s must be a time as in RFC 3339", name);
+	return false;
+}
+
 static bool
 read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limit)
 {
@@ -215,6 +243,10 @@ read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limi
 	        job_status_of, &wanted->statuses) ||
 	    !read_approval(operation, wanted) ||
 	    !params_text(operation, "source", 3, false, &wanted->source) ||
+	    !params_text(operation, "label", LIMIT_LABEL_BYTES, false, &wanted->label) ||
+	    !read_submitter(operation, wanted) ||
+	    !read_moment(operation, "since", 0, &wanted->since_us) ||
+	    !read_moment(operation, "until", INT64_MAX, &wanted->until_us) ||
 	    !params_integer(operation, "limit", 1, 1000, 100, limit) ||
 	    !params_boolean(operation, "newest", false, &wanted->newest_first) ||
 	    !params_boolean(operation, "inbox", false, &inbox) || !read_cursor(operation, wanted))
@@ -232,7 +264,7 @@ void
 method_job_list(struct operation *operation)
 {
 	static const char *const names[] = { "status", "approval", "limit", "source", "inbox",
-		"cursor", "newest", NULL };
+		"cursor", "newest", "label", "submitter", "since", "until", NULL };
 	struct page page = { .broker = operation->broker };
 	struct jobs_page wanted;
 	struct json *answer;

@@ -96,7 +96,10 @@ run_waits(struct operation *operation)
 		operation->deadline_us =
 		    clock_monotonic_us() + (uint64_t)(left_us > 0 ? left_us : 0) + 1000;
 		operation_await(operation, WAIT_JOB, run_assess);
-	} else if (job.status == JOB_RUNNING)
+	} else if (job.status == JOB_RUNNING && !outbox_is_settled(&operation->broker->outbox,
+	    (uint64_t)job.effect_sn)) /* a log that takes no more is told at once */
+		operation_await_record(operation, (uint64_t)job.effect_sn, run_waits);
+	else if (job.status == JOB_RUNNING)
 		operation_await(operation, WAIT_JOB, run_waits);
 	else
 		methods_answer_job_after(operation,
@@ -132,7 +135,7 @@ run_now(struct operation *operation, struct job *job)
 		operation_answer(operation, json_object());
 		return;
 	}
-	operation_await(operation, WAIT_JOB, run_waits);
+	run_waits(operation);
 }
 
 /*

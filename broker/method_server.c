@@ -97,6 +97,7 @@ method_server_status(struct operation *operation)
 	json_add_boolean(answer, "policy_changed", rules_changed(broker, operation->descriptor));
 	add_processes(answer, broker);
 	counts = jobs_count(broker->store);
+	json_add_boolean(answer, "held", broker->paused);
 	json_add_integer(answer, "queued", counts.queued);
 	json_add_integer(answer, "running", counts.running);
 	json_add_integer(answer, "retry_wait", counts.retry_wait);

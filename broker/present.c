@@ -109,6 +109,20 @@ reason_text(const struct attempt *attempt)
 	return attempt->flags & END_FORCED ? "it did not end on TERM" : NULL;
 }
 
+/* Which start of the host it ran under: after another one it cannot still run. */
+static void
+add_boot(struct json *one, const struct attempt *attempt)
+{
+	char uuid[TEXT_UUID];
+
+	if (attempt->boot_id.length != 16) { /* dispatched by an older version */
+		json_add_null(one, "boot_id");
+		return;
+	}
+	text_uuid(uuid, attempt->boot_id.at);
+	json_add_text(one, "boot_id", uuid);
+}
+
 static void
 add_attempt(void *context, const struct attempt *attempt)
 {
@@ -145,6 +159,7 @@ add_attempt(void *context, const struct attempt *attempt)
 	json_add_integer(one, "stderr_bytes", attempt->err_bytes);
 	json_add_integer(one, "redactions", attempt->redactions);
 	json_add_text(one, "worker", attempt->worker);
+	add_boot(one, attempt);
 }
 
 static void

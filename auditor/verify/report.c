@@ -69,8 +69,7 @@ report_json(FILE *out, const struct verify *verify, const struct segments *stran
 	    verify->verdict == VERDICT_OK ? "true" : "false", verify->word, walk->chain.next_seq, subject(verify));
 	print_string(out, verify->reason);
 	fprintf(out, ",\"key_trusted\":%s,\"head_known\":%s,\"head\":\"%s\",\"root\":\"%s\",\"seals\":%" PRIu64
-	    ",\"segments\":%" PRIu64
-	    ",\"running\":%zu", walk->chain.key_known ? "true" : "false",
+	    ",\"segments\":%" PRIu64 ",\"running\":%zu", walk->chain.key_known ? "true" : "false",
 	    verify->note_count > 0 || verify->challenge ? "true" : "false", head, root, walk->chain.next_seal,
 	    walk->segments, dispatch_running(&verify->dispatch));
 	if (walk->fault.why) {

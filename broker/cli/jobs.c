@@ -36,6 +36,11 @@ list_params(const struct cli *cli, bool inbox, long left, const char *cursor)
 	}
 	cli_add_text(cli, params, "approval", OPTION_APPROVAL);
 	cli_add_text(cli, params, "source", OPTION_SOURCE);
+	cli_add_text(cli, params, "label", OPTION_LABEL);
+	cli_add_text(cli, params, "since", OPTION_SINCE);
+	cli_add_text(cli, params, "until", OPTION_UNTIL);
+	if (cli_has(cli, OPTION_SUBMITTER))
+		json_add_integer(params, "submitter", cli_number(cli, OPTION_SUBMITTER, 0, UINT32_MAX - 1, 0));
 	if (cli_has(cli, OPTION_NEWEST))
 		json_add_boolean(params, "newest", true);
 	if (cursor)

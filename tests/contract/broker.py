@@ -6,6 +6,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from peers import *  # noqa
 import shutil
 import tempfile
+import time
 import unittest
 
 PROGRAMS = ["true", "false", "sh", "echo", "sleep", "cat"]
@@ -460,7 +461,7 @@ class Peers(Case):
             job = self.broker.submit(c, ["echo", "mine"])
             assert [j["id"] for j in c.call("job.list", {})["jobs"]] == [job["id"]]
             for method in ("job.approve", "job.deny", "job.run", "job.work", "job.cancel", "job.retry",
-                           "policy.reload", "audit.segments", "server.stop"):
+                           "policy.reload", "audit.segments", "audit.rotate", "audit.prune", "server.stop"):
                 try:
                     c.call(method, {"job_id": job["id"], "by": "me"})
                     raise AssertionError(method)
@@ -653,6 +654,21 @@ class Wire(Case):
         self.assertEqual((head["size"], head["hash"]), (7, "ab" * 32))
         self.refused("invalid_input", c.call, "audit.head", {"nonce": "x"})
 
+    def test_what_an_approval_still_needs_is_not_pruned(self):
+        c = self.client()
+        self.assertEqual(c.call("audit.rotate", {})["size"], 7)
+        self.assertEqual(c.call("audit.prune", {"before_seq": 40}), {"first_seq": 31, "segments": 2})
+        self.assertEqual(self.broker.auditor.pruned[-1], (40, 2**63 - 1))
+        job = self.broker.submit(c, ["echo"])
+        before = time.time()
+        c.call("job.approve", {"job_id": job["id"], "by": "ana"})
+        c.call("audit.prune", {"before": "2100-01-01T00:00:00Z"})
+        seq, us = self.broker.auditor.pruned[-1]
+        self.assertEqual(seq, 2**63 - 1)
+        self.assertTrue(before <= us / 1e6 <= time.time())
+        for wrong in ({}, {"before": "yesterday"}, {"before_seq": 1, "before": "2100-01-01T00:00:00Z"}, {"before_seq": -2}):
+            self.refused("invalid_input", c.call, "audit.prune", wrong)
+
     def test_status_says_what_is_in_force(self):
         status = self.client().call("server.status", {})
         self.assertEqual(status["pids"], {"broker": self.broker.process.pid, "executor": 11, "auditor": 12})
@@ -694,11 +710,13 @@ class Records(Case):
         job = self.approved(c, ["true"])
         self.broker.auditor.refuse = REFUSAL["REFUSAL_FULL"]
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: not self.client().call("server.status", {})["audit_accepts"])
+        self.assertEqual(c.receive()["error"]["data"]["code"], "audit_integrity_error")  # told at once
+        self.assertFalse(self.client().call("server.status", {})["audit_accepts"])
         self.refused("audit_integrity_error", self.broker.submit, self.client(), ["echo"])
         self.assertEqual(self.broker.executor.started, [])
         self.broker.auditor.refuse = None
-        self.assertEqual(c.receive()["result"]["status"], "succeeded")  # once there is space again
+        done = c.call("job.wait", {"job_id": job["id"]})  # it takes effect once there is space again
+        self.assertEqual(done["status"], "succeeded")
         self.assertEqual(len(self.broker.executor.started), 1)
 
     def test_unacknowledged_records_are_sent_again_after_a_restart(self):

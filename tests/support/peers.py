@@ -132,6 +132,7 @@ class Auditor(threading.Thread):
         self.seen = []       # every RECORD_APPEND as it came, by sn
         self.welcome = {}    # overrides of BROKER_WELCOME
         self.segments = []   # paths handed out
+        self.pruned = []     # (before_seq, before_us) of each LOG_PRUNE
 
     def seq(self, sn):
         return 2 + 3 * sn  # other records lie between
@@ -184,6 +185,11 @@ class Auditor(threading.Thread):
         for index, path in enumerate(paths):
             self.channel.send("LOG_SEGMENT", struct.pack("<QQQ", request, index, 10 * index),
                               [os.open(path, os.O_RDONLY)])
+
+    def on_log_prune(self, body, _):
+        request, before_seq, before_us = struct.unpack("<QQQ", body)
+        self.pruned.append((before_seq, before_us))
+        self.channel.send("LOG_PRUNED", struct.pack("<QQQ", request, 31, 2))
 
     def types(self):
         return [kind for _, kind, _, _ in self.log]

@@ -15,9 +15,10 @@ teardown() {
 @test "no acknowledged job or decision is lost and no run happens twice, whoever dies when" {
 	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O1 -o "$WS_TOP/stepkill" "$ROOT/tests/soak/stepkill.c"
 	local seed=${SEED:-$RANDOM}
+	sed -i 's/"version": 2,/"version": 2, "queue": { "workers": 4 },/' "$WS/agent-safe-policy.json"
 	workspace_start
 	run timeout 140 python3 -B "$ROOT/tests/soak/crash.py" --ws "$WS" --state "$WS_STATE" --bin "$WS_BIN" \
-	    --stepkill "$WS_TOP/stepkill" --rounds 200 --seconds 85 --seed "$seed"
+	    --stepkill "$WS_TOP/stepkill" --rounds 200 --seconds 85 --workers --seed "$seed"
 	echo "seed $seed"
 	echo "$output"
 	[ "$status" = 0 ]

@@ -193,4 +193,46 @@ refused() {
 	for i in 1 2 3; do propose --label "n$i" -- true >/dev/null; done
 	agent_safe list --newest --limit 2 | jq -e 'length == 2 and .[0].label == "n3"'
 	agent_safe list --all --status queued --approval pending | jq -e 'length == 3'
+	agent_safe list --label n2 | jq -e 'length == 1 and .[0].label == "n2"'
+	agent_safe list --submitter "$WS_UID" | jq -e 'length == 3'
+	agent_safe list --submitter 4294967000 | jq -e 'length == 0'
+	agent_safe list --until 2020-01-01T00:00:00Z | jq -e 'length == 0'
+	agent_safe list --since 2020-01-01T00:00:00Z | jq -e 'length == 3'
+	refused invalid_input list --since yesterday
+}
+
+keeper_dies() {
+	local keeper_pid
+	keeper_of() { keeper_pid=$(running "$WS_BIN/agent-safe-keeper" | head -n 1) && [ -n "$keeper_pid" ]; }
+	has_begun() { [ "$(cat "$WS/proj/starts" 2>/dev/null | wc -l)" = "$1" ]; }
+	wait_until 10 has_begun "$1"
+	wait_until 5 keeper_of
+	kill -KILL "$keeper_pid"
+}
+
+@test "a run that got lost is never repeated, unless the approved job says that this is safe, and then within its attempts" {
+	need_root
+	begin 1
+	local id
+	id=$(approved --max-attempts 3 -- sh -c 'echo x >>starts; sleep 20')
+	keeper_dies 1
+	wait_until 5 is "$id" lost
+	agent_safe show "$id" | jq -e --arg b "$(cat /proc/sys/kernel/random/boot_id)" \
+	    '(.attempts_log | length) == 1 and .attempts_log[0].boot_id == $b and .retry == "never"'
+	rm "$WS/proj/starts"
+	id=$(approved --retry safe --max-attempts 2 -- sh -c 'echo x >>starts; sleep 20')
+	keeper_dies 1
+	keeper_dies 2
+	wait_until 5 is "$id" lost
+	[ "$(wc -l <"$WS/proj/starts")" = 2 ]
+	agent_safe show "$id" | jq -e '[.attempts_log[].outcome] == ["lost", "lost"]'
+	agent_safe audit-verify | jq -e .valid
+}
+
+@test "whether a repetition is safe is part of what is approved" {
+	begin 0
+	local one other
+	one=$(propose --key a -- true)
+	other=$(propose --key b --retry safe -- true)
+	[ "$(field "$one" spec_digest)" != "$(field "$other" spec_digest)" ]
 }

@@ -104,7 +104,8 @@ approved() {
 }
 
 @test "a database of version 1 is brought to this version, its copy stays" {
-	local id
+	local id done
+	done=$(run_job sh -c 'exit 3' | jq -r .id) || true
 	id=$(approved true)
 	stop
 	python3 - "$WS_STATE/broker/queue.db" <<-'END'
@@ -126,6 +127,7 @@ approved() {
 	chown --reference="$WS_STATE/broker" "$WS_STATE"/broker/*
 	agent_safe run "$id" --execute | jq -e '.status == "succeeded"'
 	[ -s "$WS_STATE/broker/queue.db.v1" ]
+	agent_safe show "$done" | jq -e '.attempts_log[0].exit_code == 3 and .attempts_log[0].boot_id == null'
 	agent_safe db check | jq -e .sound
 }
 

@@ -29,7 +29,8 @@ switches() {
 	after=$(switches)
 	echo "switches $before $after"
 	[ "$after" = "$before" ]
-	pss=$(for pid in $pids; do sed -n 's/^Pss: *\([0-9]*\) kB/\1/p' "/proc/$pid/smaps_rollup"; done | paste -sd+ | bc)
+	pss=$(for pid in $pids; do cat "/proc/$pid/smaps_rollup"; done | awk '$1 == "Pss:" { sum += $2 } END { print sum }')
 	echo "Pss $pss kB"
+	[ "$pss" -gt 100 ]
 	[ "$pss" -lt 12288 ]
 }
