@@ -13,6 +13,7 @@
 
 #define PATH_JSON_BYTES 8192 /* a path whose JSON form is longer goes as base64 */
 #define DETAIL_BYTES 1024
+#define NONE ((enum fact_tag)0)
 
 /* The facts of one message by tag; argv is a list and stays in the bytes. */
 struct facts {
@@ -23,23 +24,20 @@ struct facts {
 	uint64_t argv_bytes; /* with a NUL behind each */
 };
 
-#define NOTHING ((enum fact_tag)0)
-
 static const struct {
 	const char *type;
 	enum fact_tag tags[5]; /* exactly these, ended by 0 */
 	enum fact_tag may;     /* and perhaps this one */
 } kinds[] = {
-	[FACT_STARTED] = { "exec.start",
-	    { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 }, NOTHING },
-	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR }, NOTHING },
-	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER }, NOTHING },
+	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 }, NONE },
+	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR }, NONE },
+	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER }, NONE },
 	[FACT_ENDED] = { "exec.exit", { FACT_END }, FACT_DETAIL },
-	[FACT_LOST] = { "exec.lost", { FACT_DETAIL }, NOTHING },
+	[FACT_LOST] = { "exec.lost", { FACT_DETAIL }, NONE },
 };
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
-	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, (enum fact_tag)0 };
+	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, NONE };
 
 const char *
 compose_fact_type(uint32_t fact)
@@ -231,7 +229,7 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	struct json_text text;
 	struct facts facts;
 
-	if (!read_facts(&facts, intent_tags, (enum fact_tag)0, bytes, length))
+	if (!read_facts(&facts, intent_tags, NONE, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);
