@@ -14,6 +14,7 @@
 
 #define PATH_JSON_BYTES 8192 /* a path whose JSON form is longer goes as base64 */
 #define DETAIL_BYTES 1024
+#define NONE ((enum fact_tag)0)
 
 /* The facts of one message by tag; argv is a list and stays in the bytes. */
 struct facts {
@@ -38,7 +39,7 @@ static const struct {
 };
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
-	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, (enum fact_tag)0 };
+	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, NONE };
 
 const char *
 compose_fact_type(uint32_t fact)
@@ -212,7 +213,7 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	struct json_text text;
 	struct facts facts;
 
-	if (!read_facts(&facts, intent_tags, (enum fact_tag)0, bytes, length))
+	if (!read_facts(&facts, intent_tags, NONE, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);

@@ -188,6 +188,25 @@ an_end_tells_outcome_usage_layers_and_output(void **state)
 }
 
 static void
+a_violation_tells_what_was_found_once(void **state)
+{
+	struct run_end end = { .outcome = OUTCOME_VIOLATED };
+	struct fields_writer writer;
+
+	(void)state;
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put(&writer, FACT_END, &end, sizeof(end));
+	fields_put_text(&writer, FACT_DETAIL, "/ws/.claude: made\n");
+	assert_strict(compose_fact(body, &run, FACT_ENDED, writer.bytes, writer.length));
+	assert_non_null(strstr(body, "\"outcome\":\"violated\""));
+	assert_non_null(strstr(body, ",\"detail\":\"/ws/.claude: made"));
+	fields_put_text(&writer, FACT_DETAIL, "again");
+	assert_int_equal(compose_fact(body, &run, FACT_ENDED, writer.bytes, writer.length), 0);
+	assert_int_equal(compose_fact(body, &run, FACT_SIGNAL, writer.bytes, writer.length), 0);
+	fields_free(&writer);
+}
+
+static void
 an_end_that_cannot_be_is_refused(void **state)
 {
 	(void)state;
@@ -217,6 +236,7 @@ main(void)
 		cmocka_unit_test(missing_doubled_and_foreign_facts_are_refused),
 		cmocka_unit_test(an_end_tells_outcome_usage_layers_and_output),
 		cmocka_unit_test(an_end_that_cannot_be_is_refused),
+		cmocka_unit_test(a_violation_tells_what_was_found_once),
 	};
 
 	return cmocka_run_group_tests(tests, open_digest, NULL);
