@@ -23,8 +23,8 @@
 #define LIMIT_LINE_BYTES (1u << 20) /* one JSON-RPC message with its newline */
 #define LIMIT_CLIENTS 128          /* connections at once, both sockets together */
 #define LIMIT_CLIENT_IDLE_MS 60000 /* a quiet connection makes room for a new one when all are taken */
-#define LIMIT_RATE 50              /* requests a second of one user on propose.sock, root excepted: */
-#define LIMIT_RATE_BURST 500       /* a refused proposal is a record of the log */
+#define LIMIT_RATE 50              /* job.submit and audit.head a second of one user on propose.sock, */
+#define LIMIT_RATE_BURST 500       /* root excepted: each is a record of the log, also when it is refused */
 #define LIMIT_JSON_DEPTH 32
 #define LIMIT_JSON_MEMBERS 4096    /* of one object: cJSON looks a member up in O(n) */
 
