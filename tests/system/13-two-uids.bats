@@ -127,7 +127,7 @@ print(data.decode(), end="")' "$1" "$3" "$4"
 	for n in range(700):
 	    peer.send(b'{"jsonrpc":"2.0","id":1,"method":"server.hello","params":{}}\n')
 	    codes.add(json.loads(lines.readline()).get("error", {}).get("data", {}).get("code"))
-	assert codes == {None, "rate_limited"}, codes
+	assert codes == {"invalid_input", "rate_limited"}, codes
 	END
 	agent_safe_as "$OTHER_UID" list | jq -e '. == []'
 }

@@ -140,17 +140,20 @@ output_has_come() {
 	local owner
 	workspace_stop
 	owner=$(stat -c %u:%g "$WS_STATE/runs")
-	mount -t tmpfs -o size=128k,mode=755 tmpfs "$WS_STATE/runs"
+	mount -t tmpfs -o size=256k,mode=755 tmpfs "$WS_STATE/runs"
 	chown "$owner" "$WS_STATE/runs"
 	chmod 711 "$WS_STATE/runs"
 	workspace_start
 	fill_runs
 	job -- echo hi
 	job_is '.status == "succeeded" and .result.returncode == 0'
+	fill_runs
 	job -- true
 	job_is '.status == "succeeded" and .result.returncode == 0'
+	fill_runs
 	job -- sh -c 'echo x; exit 3'
 	job_is '.result.returncode == 3'
+	fill_runs
 	job -- python3 -c 'print("y" * 999999)'
 	job_is '.result.returncode == 0 and .result.stdout_bytes == 1000000 and .result.truncated == true'
 	job_is '.attempts_log[-1].reason == "its output could not be stored whole"'
@@ -162,8 +165,11 @@ output_has_come() {
 	workspace_start
 }
 
-# All but what a few small files need.
-fill_runs() { head -c 200000 /dev/zero 2>/dev/null >"$WS_STATE/runs/fill" || true; truncate -s -24576 "$WS_STATE/runs/fill"; }
+# All but what the small files of one run need: ten pages.
+fill_runs() {
+	head -c 1000000 /dev/zero 2>/dev/null >"$WS_STATE/runs/fill" || true
+	truncate -s -40960 "$WS_STATE/runs/fill"
+}
 
 @test "escapes, C1 bytes, bidi and a faked line reach no reader of show, logs and list as they are" {
 	local id esc=$'\033' view
