@@ -125,7 +125,7 @@ print(data.decode(), end="")' "$1" "$3" "$4"
 	lines = peer.makefile("rb")
 	codes = set()
 	for n in range(700):
-	    peer.send(b'{"jsonrpc":"2.0","id":1,"method":"server.hello","params":{}}\n')
+	    peer.send(b'{"jsonrpc":"2.0","id":1,"method":"job.submit","params":{}}\n')
 	    codes.add(json.loads(lines.readline()).get("error", {}).get("data", {}).get("code"))
 	assert codes == {"invalid_input", "rate_limited"}, codes
 	END
