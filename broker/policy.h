@@ -79,7 +79,7 @@ uint64_t policy_approval_seconds(const struct policy *policy); /* how long an ap
 bool policy_allows_environment(const struct policy *policy, const char *name);
 size_t policy_environment_count(const struct policy *policy); /* names of the allow-list */
 const char *policy_environment_at(const struct policy *policy, size_t index);
-/* Fixed "NAME=value" texts that every job gets (PATH, HOME=/tmp, ... and the policy's `environment`). */
+/* Fixed "NAME=value" texts of every job (PATH, HOME=/tmp, ... and the policy's `environment`). */
 size_t policy_fixed_count(const struct policy *policy);
 const char *policy_fixed_at(const struct policy *policy, size_t index);
 

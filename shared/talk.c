@@ -278,3 +278,18 @@ talk_call(struct talk *talk, const char *method, struct json *params, int pass_f
 		return NULL;
 	}
 }
+
+bool
+talk_is_reached(const struct json *job, const char *what)
+{
+	static const char *const open[] = { "queued", "retry_wait", "running" };
+	const char *status = json_text(json_get(job, "status"));
+	const char *approval = json_text(json_get(job, "approval_status"));
+
+	if (strcmp(what, "decided") == 0 && approval && strcmp(approval, "pending") != 0)
+		return true;
+	for (size_t i = 0; status && i < sizeof(open) / sizeof(*open); i++)
+		if (strcmp(status, open[i]) == 0)
+			return false;
+	return true;
+}

@@ -77,4 +77,7 @@ void talk_fault_set(struct talk_fault *fault, const char *code, const char *form
     __attribute__((format(printf, 3, 4)));
 void talk_fault_clear(struct talk_fault *fault);
 
+/* job.wait answers also when its time is over: is what was waited for ("decided", "ended") so? */
+bool talk_is_reached(const struct json *job, const char *what);
+
 #endif

@@ -138,22 +138,6 @@ jobs_assess(struct cli *cli)
 	return look(cli, "job.assess");
 }
 
-/* Is what `wait` waits for so? */
-static bool
-is_reached(const struct json *job, const char *what)
-{
-	static const char *const open[] = { "queued", "retry_wait", "running" };
-	const char *status = json_text(json_get(job, "status"));
-	const char *approval = json_text(json_get(job, "approval_status"));
-
-	if (strcmp(what, "decided") == 0 && approval && strcmp(approval, "pending") != 0)
-		return true;
-	for (size_t i = 0; status && i < sizeof(open) / sizeof(*open); i++)
-		if (strcmp(status, open[i]) == 0)
-			return false;
-	return true;
-}
-
 /* decided: was it approved?  ended: did it succeed? */
 static int
 waited_exit(const struct json *job, const char *what)
@@ -188,10 +172,10 @@ jobs_wait(struct cli *cli)
 		json_add_integer(params, "timeout_ms", left_ms < 600000 ? (int64_t)left_ms : 600000);
 		json_free(job);
 		job = session_ask(&session, "job.wait", params);
-	} while (!is_reached(job, what) && left_ms > 0);
+	} while (!talk_is_reached(job, what) && left_ms > 0);
 	session_close(&session);
 	job_print(job);
-	if (!is_reached(job, what))
+	if (!talk_is_reached(job, what))
 		fault_die("wait_timeout", "the job is not %s yet", what);
 	status = waited_exit(job, what);
 	json_free(job);

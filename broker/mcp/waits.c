@@ -26,28 +26,12 @@ release(struct wait *wait)
 	*wait = (struct wait){ 0 };
 }
 
-/* Is what was waited for so? */
-static bool
-is_reached(const struct json *job, const char *what)
-{
-	static const char *const open[] = { "queued", "retry_wait", "running" };
-	const char *status = json_text(json_get(job, "status"));
-	const char *approval = json_text(json_get(job, "approval_status"));
-
-	if (strcmp(what, "decided") == 0 && approval && strcmp(approval, "pending") != 0)
-		return true;
-	for (size_t i = 0; status && i < sizeof(open) / sizeof(*open); i++)
-		if (strcmp(status, open[i]) == 0)
-			return false;
-	return true;
-}
-
 /* Answer with the job (taken over), or with the fault when it is NULL. */
 static void
 finish(struct mcp *mcp, struct wait *wait, struct json *job, struct talk_fault *fault)
 {
 	if (job) {
-		json_add_boolean(job, "reached", is_reached(job, wait->what));
+		json_add_boolean(job, "reached", talk_is_reached(job, wait->what));
 		reply_tool(mcp, wait->id, job, wait->modern);
 	} else {
 		reply_refusal(mcp, wait->id, fault, wait->modern);
