@@ -25,7 +25,7 @@ LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
 
 # One row per program: folder, binary, libraries.  A folder with a main.c is one program.
-PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness
+PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness courier
 broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
 cli_ROW      = broker/cli      agent-safe              -lcjson
@@ -36,6 +36,7 @@ relay_ROW    = executor/relay  agent-safe-relay
 auditor_ROW  = auditor         agent-safe-auditor      -lsodium
 verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
 witness_ROW  = auditor/witness agent-safe-witness     -lsodium
+courier_ROW  = auditor/courier agent-safe-courier
 # Pure files of the auditor that its verifier and the witness share.
 verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c)
 witness_EXTRA = $(addprefix auditor/,scan.c tree.c consistency.c checkpoint.c)

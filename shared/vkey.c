@@ -29,7 +29,7 @@ vkey_is_name(const char *name)
 	if (length == 0 || length >= LIMIT_ORIGIN || !text_is_utf8(name, length))
 		return false;
 	for (const char *at = name; *at; at++)
-		if ((uint8_t)*at <= ' ' || *at == 0x7f || *at == '+' || is_wide_blank(at))
+		if ((uint8_t)*at <= ' ' || *at == 0x7f || strchr("+\"\\", *at) || is_wide_blank(at))
 			return false;
 	return true;
 }

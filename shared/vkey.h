@@ -26,7 +26,10 @@ struct vkey {
 	uint8_t key[32];
 };
 
-/* UTF-8 of one byte at least, without blanks, control characters and "+". */
+/*
+ * UTF-8 of one byte at least, without blanks, control characters and "+", as signed-note wants it;
+ * and without quotes and backslashes, so that it is its own JSON.
+ */
 bool vkey_is_name(const char *name);
 
 void vkey_make(struct vkey *vkey, const char *name, enum vkey_type type, const uint8_t key[32]);
