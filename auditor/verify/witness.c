@@ -35,6 +35,18 @@ quorum(const struct witness_list *witnesses)
 	return witnesses->quorum > 0 ? witnesses->quorum : witnesses->count;
 }
 
+/* Words are parted by blanks and tabs; "" behind the last one. */
+static char *
+next_word(char **words)
+{
+	char *word = *words + strspn(*words, " \t");
+
+	*words = word + strcspn(word, " \t");
+	if (**words)
+		*(*words)++ = '\0';
+	return word;
+}
+
 /* What a policy file has said so far. */
 struct reading {
 	char names[WITNESS_MOST][128]; /* how it calls the witnesses */
@@ -57,15 +69,15 @@ find_name(const struct witness_list *witnesses, const struct reading *reading, c
 static const char *
 read_group(const struct witness_list *witnesses, struct reading *reading, char *words)
 {
-	char *name = strsep(&words, " "), *threshold = strsep(&words, " "), *member;
+	char *name = next_word(&words), *threshold = next_word(&words), *member;
 	unsigned count = 0;
 	uint64_t number;
 
 	if (reading->group[0])
 		return "more than one group is not supported";
-	if (!threshold || !text_copy(reading->group, sizeof(reading->group), name) || !reading->group[0])
+	if (!*threshold || !text_copy(reading->group, sizeof(reading->group), name))
 		return "a group without name or threshold";
-	while ((member = strsep(&words, " "))) {
+	while (*(member = next_word(&words))) {
 		unsigned i = find_name(witnesses, reading, member);
 
 		if (i == witnesses->count || reading->members[i])
@@ -108,9 +120,9 @@ read_quorum(struct witness_list *witnesses, struct reading *reading, const char 
 static const char *
 read_witness(struct witness_list *witnesses, struct reading *reading, char *words)
 {
-	char *name = strsep(&words, " "), *vkey = strsep(&words, " ");
+	char *name = next_word(&words), *vkey = next_word(&words);
 
-	if (reading->has_quorum || !vkey || find_name(witnesses, reading, name) < witnesses->count)
+	if (reading->has_quorum || !*vkey || find_name(witnesses, reading, name) < witnesses->count)
 		return "a witness without key, known already, or behind the quorum";
 	if (witnesses->count == WITNESS_MOST || !text_copy(reading->names[witnesses->count], 128, name))
 		return "too many witnesses, or a name that is too long";
@@ -124,16 +136,16 @@ witness_read_policy(struct witness_list *witnesses, char *text)
 	const char *why = NULL;
 
 	for (char *line; !why && (line = strsep(&text, "\n"));) {
-		char *word = strsep(&line, " ");
+		char *word = next_word(&line);
 
 		if (word[0] == '\0' || word[0] == '#' || strcmp(word, "log") == 0)
 			continue;
-		if (line && strcmp(word, "witness") == 0)
+		if (strcmp(word, "witness") == 0)
 			why = read_witness(witnesses, &reading, line);
-		else if (line && strcmp(word, "group") == 0)
+		else if (strcmp(word, "group") == 0)
 			why = read_group(witnesses, &reading, line);
-		else if (line && strcmp(word, "quorum") == 0)
-			why = read_quorum(witnesses, &reading, line);
+		else if (strcmp(word, "quorum") == 0)
+			why = read_quorum(witnesses, &reading, next_word(&line));
 		else
 			why = "a line that is none of a policy";
 	}
