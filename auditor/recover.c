@@ -113,7 +113,7 @@ continue_log(struct pen *pen, const struct walk *walk)
 	bool unclean = walk->torn > 0 || walk->chain.unsealed > 0;
 
 	memcpy(joint.torn_sha256, walk->torn_sha256, sizeof(joint.torn_sha256));
-	if (!unclean && walk->good_bytes < CONTINUE_BYTES && pen_is_of_today(&walk->chain)) {
+	if (!unclean && !walk->compressed && walk->good_bytes < CONTINUE_BYTES && pen_is_of_today(&walk->chain)) {
 		if (journal_open(&pen->journal, pen->log_fd, walk->segment) < 0)
 			fatal("segment %" PRIu64 " cannot be opened: %s", walk->segment, strerror(errno));
 		return;

@@ -90,6 +90,8 @@ const struct command command_table[] = {
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, audit_rotate },
 	{ "audit prune", "", "remove old segments; what stays still verifies, and says so",
 	    "audit prune --before 2026-01-01T00:00:00Z", OPTIONS(OPTION_BEFORE), 0, 0, OPTIONS_MIXED, audit_prune },
+	{ "audit compress", "", "compress closed segments; every reader goes on reading them", "audit compress",
+	    OPTIONS(), 0, 0, OPTIONS_MIXED, audit_compress },
 	{ "db check", "", "look through the queue's database", "db check",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, db_check },
 	{ "db backup", "FILE", "a copy of the queue's database into a new file", "db backup /backup/queue.db",

@@ -44,6 +44,7 @@ foreign() {
 	(cjson/)?cJSON\.h shared/json\.c
 	sodium\.h shared/digest\.c auditor/sign\.c auditor/chain\.c
 	seccomp\.h executor/filter\.c
+	zstd\.h shared/packed\.c
 	sys/capability\.h broker/launch/become\.c broker/launch/cage\.c
 	END
 }
@@ -63,7 +64,7 @@ foreign() {
 	command -v dpkg >/dev/null || skip "who owns a header is asked of dpkg, which is not here"
 	local header paths=
 	for header in $(all_files | xargs grep -hoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*<[^>]+>' | sed 's/.*<//; s/>//' | sort -u); do
-		[[ $header =~ ^(sqlite3|sodium|seccomp|(cjson/)?cJSON|sys/capability)\.h$ ]] && continue
+		[[ $header =~ ^(sqlite3|sodium|seccomp|zstd|(cjson/)?cJSON|sys/capability)\.h$ ]] && continue
 		paths+=" $(ls "/usr/include/$header" /usr/include/*-linux-gnu/"$header" /usr/lib/gcc/*/*/include/"$header" 2>/dev/null | head -1)"
 	done
 	# shellcheck disable=SC2086
