@@ -36,7 +36,7 @@ relay_ROW    = executor/relay  agent-safe-relay
 auditor_ROW  = auditor         agent-safe-auditor      -lsodium -lzstd
 verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
 # Pure files of the auditor that its verifier shares.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c)
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
 BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))

@@ -179,14 +179,22 @@ audit_show(struct cli *cli)
 static void
 release(struct reader *reader, const char *hash)
 {
-	struct json *event;
+	const char *origin = json_text(json_get(reader->files.about, "origin"));
 
 	if (!reader->held)
 		return;
-	event = audit_export_record(reader->format, reader->held, reader->held_line, hash,
-	    json_text(json_get(reader->files.about, "origin")));
-	output_json(event);
-	json_free(event);
+	if (reader->format == AUDIT_EXPORT_CEF) {
+		scoped_free char *text = audit_export_cef(reader->held, reader->held_line, hash, origin);
+
+		if (!text)
+			fault_die("internal_error", "out of memory");
+		output_text("%s\n", text);
+	} else {
+		struct json *event = audit_export_record(reader->format, reader->held, reader->held_line, hash, origin);
+
+		output_json(event);
+		json_free(event);
+	}
 	json_free(reader->held);
 	scope_free(&reader->held_line);
 	reader->held = NULL;
@@ -211,7 +219,7 @@ audit_export(struct cli *cli)
 	static struct reader reader;
 
 	if (!audit_export_read(cli_value(cli, OPTION_FORMAT), &reader.format))
-		fault_die("invalid_input", "--format: jsonl, ecs or ocsf");
+		fault_die("invalid_input", "--format: jsonl, ecs, ocsf or cef");
 	reader.each = reader.format == AUDIT_EXPORT_JSONL ? print_raw : convert;
 	read_log(&reader, cli);
 	release(&reader, json_text(json_get(reader.files.about, "hash")));

@@ -32,6 +32,7 @@
 struct removal {
 	struct audit_folder folder;
 	char key[64];       /* the log's, as the broker tells it */
+	char operator_key[64]; /* or empty */
 	int64_t first_seq;  /* of the first line that stays */
 	int64_t segments;   /* how many go */
 	bool flagged;       /* the folder is append-only */
@@ -52,6 +53,9 @@ ask(struct removal *removal, const struct cli *cli)
 		json_add_integer(params, "before_seq", (int64_t)seq);
 	else
 		cli_add_text(cli, params, "before", OPTION_BEFORE);
+	if (cli_has(cli, OPTION_OPERATOR_KEY) &&
+	    !text_copy(removal->operator_key, sizeof(removal->operator_key), cli_value(cli, OPTION_OPERATOR_KEY)))
+		fault_die("invalid_input", "--operator-key: not a key");
 	cli_refuse_remote(cli, "files are removed; run it on that host");
 	session_open(&session, cli, REACH_CONTROL);
 	status = session_ask(&session, "server.status", NULL);
@@ -73,9 +77,9 @@ ask(struct removal *removal, const struct cli *cli)
 static int
 run_verifier(const struct removal *removal, int fd)
 {
-	char program[LIMIT_PATH], seq[24], folder[LIMIT_PATH], key[64];
-	char anchors[] = "--anchors", key_option[] = "--key";
-	char *words[] = { program, key_option, key, anchors, seq, folder, NULL };
+	char program[LIMIT_PATH], seq[24], folder[LIMIT_PATH], key[64], operator_key[64];
+	char anchors[] = "--anchors", key_option[] = "--key", operator_option[] = "--operator-key";
+	char *words[] = { program, key_option, key, anchors, seq, folder, NULL, NULL, NULL };
 	pid_t child;
 	int status;
 
@@ -84,6 +88,11 @@ run_verifier(const struct removal *removal, int fd)
 	text_format(seq, sizeof(seq), "%lld", (long long)removal->first_seq);
 	text_copy(folder, sizeof(folder), removal->folder.path);
 	text_copy(key, sizeof(key), removal->key);
+	if (removal->operator_key[0]) {
+		text_copy(operator_key, sizeof(operator_key), removal->operator_key);
+		words[6] = operator_option;
+		words[7] = operator_key;
+	}
 	child = reach_child(words, -1, fd, -1);
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		fault_die("internal_error", "agent-safe-audit-verify: %s", strerror(errno));
