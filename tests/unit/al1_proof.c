@@ -214,6 +214,8 @@ verify_rest(void)
 		feed(1);
 	close(fd);
 	verify_end(&seen, 0);
+	log_dump(&seen, (const char *[]){ made.bytes + made.starts[1] }, (size_t[]){ made.length - made.starts[1] },
+	    &made.start_seqs[1], 1, path);
 	return seen.verdict;
 }
 
