@@ -28,15 +28,15 @@ FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
 PROGRAMS = broker launch cli mcp executor keeper relay auditor verify
 broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
-cli_ROW      = broker/cli      agent-safe              -lcjson
+cli_ROW      = broker/cli      agent-safe              -lcjson -lzstd
 mcp_ROW      = broker/mcp      agent-safe-mcp          -lcjson
 executor_ROW = executor        agent-safe-executor     -lseccomp -lsodium
 keeper_ROW   = executor/keeper agent-safe-keeper       -lsodium
 relay_ROW    = executor/relay  agent-safe-relay
-auditor_ROW  = auditor         agent-safe-auditor      -lsodium
-verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
+auditor_ROW  = auditor         agent-safe-auditor      -lsodium -lzstd
+verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
 # Pure files of the auditor that its verifier shares.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c)
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
 BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
