@@ -141,6 +141,18 @@ check_main(int argc, char **argv)
 	return written ? status : EXIT_INTERNAL;
 }
 
+static void
+put_audit(struct fields_writer *writer, const struct boot_audit *audit)
+{
+	fields_put_u64(writer, BOUNDS_AUDIT_REQUIRE, (uint64_t)audit->require);
+	fields_put_u64(writer, BOUNDS_AUDIT_QUORUM, audit->quorum);
+	fields_put_u64(writer, BOUNDS_AUDIT_SECONDS, audit->seconds);
+	for (unsigned i = 0; i < audit->witness_count; i++)
+		fields_put_text(writer, BOUNDS_WITNESS, audit->witnesses[i]);
+	for (unsigned i = 0; i < audit->command_count; i++)
+		fields_put(writer, BOUNDS_COMMAND, audit->commands[i].argv, audit->commands[i].length);
+}
+
 int
 bounds_main(int argc, char **argv)
 {
@@ -161,6 +173,7 @@ bounds_main(int argc, char **argv)
 		fields_put_text(&writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
 	for (size_t i = 0; i < policy_root_count(policy); i++)
 		fields_put_u64(&writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	put_audit(&writer, policy_audit(policy));
 	written = !writer.failed && write_output(writer.bytes, writer.length);
 	fields_free(&writer);
 	policy_free(policy);

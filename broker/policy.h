@@ -16,6 +16,7 @@
  *   limits                 {timeout_seconds grace_seconds keep_bytes output_bytes file_bytes
  *                           cpu_seconds open_files processes memory_bytes tmp_bytes}
  *   cage {profile}         queue {slots}        approvals {expires_seconds}
+ *   audit                  {export_command witnesses quorum require deadline_seconds}
  *   rule: program args effect reason match not_match digests cage limits
  *
  * A rule's program is a bare name or a path (relative ones start at the policy's directory); it
@@ -41,6 +42,7 @@
 
 #include "limits.h"
 
+struct boot_audit;
 struct policy; /* a loaded policy; policy_free() */
 
 #define POLICY_PROGRAMS_MOST 64 /* ways to write one program name in the rules: policy_programs() */
@@ -69,6 +71,7 @@ unsigned policy_slots(const struct policy *policy);
 unsigned policy_workers(const struct policy *policy); /* jobs the broker itself starts at once; 0: none */
 unsigned policy_group(const struct policy *policy, const char *name); /* how many run at once; 0: no such group */
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
+const struct boot_audit *policy_audit(const struct policy *policy); /* who sees the log's checkpoints */
 const char *policy_profile_floor(const struct policy *policy);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);

@@ -75,6 +75,7 @@ struct policy {
 	struct { const char *name; unsigned parallel; } groups[LIMIT_GROUPS];
 	size_t group_count;
 	uint64_t audit_loss; /* enum audit_loss */
+	struct boot_audit *audit;
 	struct policy_limits limits;
 };
 
@@ -119,6 +120,9 @@ bool policy_read_program(
     struct loading *loading, const struct json *rule, const char *where, struct rule *to);
 bool policy_add_root(struct loading *loading, const struct json *value, const char *where,
     const char *path, uint64_t flags);
+
+/* --- policy_audit.c --- */
+bool policy_read_audit(struct loading *loading, const struct json *value);
 
 /* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_environment.c --- */
 bool policy_load_v1(struct loading *loading);

@@ -277,7 +277,7 @@ policy_load_v2(struct loading *loading)
 {
 	static const char *const known[] = { "version", "rules", "allowed_working_roots", "path",
 		"environment", "environment_allowlist", "limits", "cage", "secrets", "agents",
-		"queue", "approvals", NULL };
+		"queue", "approvals", "audit", NULL };
 	const struct json *root = loading->root;
 	struct policy *policy = loading->policy;
 
@@ -295,5 +295,6 @@ policy_load_v2(struct loading *loading)
 	    policy_read_environment(loading, json_get(root, "environment")) &&
 	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&
 	    read_queue(loading, json_get(root, "queue")) &&
-	    read_approvals(loading, json_get(root, "approvals"));
+	    read_approvals(loading, json_get(root, "approvals")) &&
+	    policy_read_audit(loading, json_get(root, "audit"));
 }

@@ -16,6 +16,7 @@
 #include "broker.h"
 #include "methods.h"
 #include "rules.h"
+#include "witnesses.h"
 
 /* The whole file: malloc()ed, or NULL with *why. */
 static char *
@@ -153,7 +154,8 @@ same_bounds(const struct policy *a, const struct policy *b)
 {
 	if (!a || policy_root_count(a) != policy_root_count(b) ||
 	    policy_slots(a) != policy_slots(b) ||
-	    strcmp(policy_profile_floor(a), policy_profile_floor(b)) != 0)
+	    strcmp(policy_profile_floor(a), policy_profile_floor(b)) != 0 ||
+	    memcmp(policy_audit(a), policy_audit(b), sizeof(struct boot_audit)) != 0)
 		return false;
 	for (size_t i = 0; i < policy_root_count(a); i++) {
 		struct policy_root one = policy_root_at(a, i), other = policy_root_at(b, i);
@@ -236,6 +238,7 @@ rules_warn(struct broker *broker, struct json *warnings)
 		json_add_text(warnings, NULL,
 		    "the policy file on disk differs from the loaded policy: policy reload takes "
 		    "it");
+	witnesses_warn(broker, warnings);
 }
 
 bool

@@ -45,6 +45,12 @@
 #define LIMIT_TIMEOUT_SECONDS 86400
 #define LIMIT_ATTEMPTS 20
 
+#define LIMIT_WITNESSES 8          /* of a policy; each gets every checkpoint */
+#define LIMIT_COMMAND_BYTES 4096   /* argv of one command of the policy, each element with its NUL */
+#define LIMIT_COMMAND_ARGS 64
+#define LIMIT_COMMAND_SECONDS 300  /* the most that a policy may give a command, or a run that waits for it */
+#define LIMIT_CARRIED_BYTES 65536  /* what is taken of a command's output: a cosignature has 200 bytes */
+
 #define LIMIT_PROGRAM_BYTES (512u << 20) /* a program that is hashed or copied */
 #define LIMIT_ASSESS_MS 10000      /* to resolve and hash one program */
 #define LIMIT_RECORD_MS 10000      /* a client waits for its record; a sync of a busy disk takes less */

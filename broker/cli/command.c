@@ -106,7 +106,7 @@ const struct command command_table[] = {
 	{ "status", "", "the trio: places, processes, policy, layers", "status",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, service_status },
 	{ "serve", "", "keep a workspace's trio running in the foreground", "serve\nserve --stop",
-	    OPTIONS(OPTION_STOP), 0, 0, OPTIONS_MIXED, service_serve },
+	    OPTIONS(OPTION_STOP, OPTION_ALLOW_COMMANDS), 0, 0, OPTIONS_MIXED, service_serve },
 	{ "doctor", "", "what this machine can and cannot do, and what to change", "doctor",
 	    OPTIONS(), 0, 0, OPTIONS_MIXED, doctor_report },
 	{ "mcp config", "HOST", "what to paste for claude, codex, gemini or opencode", "mcp config claude",

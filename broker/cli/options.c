@@ -54,6 +54,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_STREAM] = { "stream", 0, "stdout|stderr", "only this stream", false },
 	[OPTION_ATTEMPT] = { "attempt", 0, "N", "of this attempt (default: the last)", false },
 	[OPTION_FOR] = { "for", 0, "decided|ended", "what to wait for (default: ended)", false },
+	[OPTION_ALLOW_COMMANDS] = { "allow-commands", 0, NULL,
+	    "the commands of the policy's section \"audit\" may run outside the cage", false },
 	[OPTION_STOP] = { "stop", 0, NULL, "end the trio in good order", false },
 	[OPTION_TRUST] = { "trust", 0, "FILE", "trust file of agent-safe-audit-verify", false },
 	[OPTION_OPERATOR_KEY] = { "operator-key", 0, "KEY", "that a change of the log's key must be signed with", false },
