@@ -51,7 +51,7 @@ enum plan_tag {
 	PLAN_TMP_BYTES,           /* size of /tmp and /dev/shm together */
 	PLAN_AUDIT_LOSS,          /* opt: enum audit_loss; not there: AUDIT_LOSS_LATER */
 	PLAN_RETRY_SAFE,          /* opt: 1: a run of which nobody knows how it ended may be repeated */
-	PLAN_STDIN,               /* opt, bytes, not empty: what the job reads from standard input; not there: nothing */
+	PLAN_STDIN,               /* opt, bytes, not empty: what the job reads; not there: nothing */
 	PLAN_TAG_END
 };
 
