@@ -156,6 +156,7 @@ jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visito
 	store_put_text(query, page->label);
 	store_put_integer(query, page->since_us);
 	store_put_integer(query, page->until_us);
+	store_put_integer(query, page->hooks);
 	read_each(query, visit, context);
 }
 
@@ -200,6 +201,7 @@ jobs_place(struct store *store, const struct job *job)
 void
 jobs_resync(struct store *store)
 {
+	store_run(store_query(store, STATEMENT_RESYNC_HOOKS));
 	store_run(store_query(store, STATEMENT_RESYNC_APPROVALS));
 	store_run(store_query(store, STATEMENT_RESYNC_RUNS));
 }
@@ -233,6 +235,24 @@ jobs_count(struct store *store)
 	counts.retry_wait = by_status[3];
 	counts.undecided = read_count(store_query(store, STATEMENT_JOB_UNDECIDED));
 	return counts;
+}
+
+bool
+jobs_next_hook(struct store *store, struct job *job)
+{
+	return read_one(store_query(store, STATEMENT_HOOK_NEXT), job);
+}
+
+int64_t
+jobs_hooks_waiting(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_HOOK_WAITING));
+}
+
+int64_t
+jobs_hooks_failed(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_HOOK_FAILED));
 }
 
 int64_t

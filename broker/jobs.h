@@ -53,6 +53,7 @@ struct jobs_page {
 	int64_t since_us, until_us;   /* of creation, both included */
 	int64_t from;                 /* rows behind this seq, in the order of the page */
 	bool newest_first;
+	bool hooks;                   /* the runs of hooks too */
 };
 void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit,
     void *context);
@@ -78,6 +79,12 @@ struct jobs_counts {
 };
 struct jobs_counts jobs_count(struct store *store);
 int64_t jobs_unfinished_of(struct store *store, int64_t uid);
+
+/* Runs of hooks: the one that runs or is next (false: none), how many wait, how many did not succeed. */
+bool jobs_next_hook(struct store *store, struct job *job);
+int64_t jobs_hooks_waiting(struct store *store);
+int64_t jobs_hooks_failed(struct store *store);
+
 /* When the oldest approval was given that a run may still refer to; 0: there is none. */
 int64_t jobs_oldest_approval_us(struct store *store);
 /* When the next approved job becomes ready by the clock alone (realtime us); 0: none will. */

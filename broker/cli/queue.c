@@ -55,6 +55,7 @@ ask_page(struct session *session, const char *const *statuses, long limit)
 	for (; *statuses; statuses++)
 		json_add_text(list, NULL, *statuses);
 	json_add_integer(params, "limit", limit);
+	json_add_boolean(params, "hooks", true);
 	return session_ask(session, "job.list", params);
 }
 

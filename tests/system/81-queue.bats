@@ -135,6 +135,23 @@ refused() {
 	[ "$(wc -l <"$WS/proj/tries")" = 2 ]
 }
 
+@test "the broker's own worker buries what the policy refuses meanwhile, and goes on" {
+	begin 1
+	local id pid
+	pid=$(agent_safe status | jq -r .pids.broker)
+	agent_safe hold >/dev/null
+	id=$(approved -- false)
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "true" } ], "queue": { "workers": 1 } }
+	END
+	agent_safe policy reload >/dev/null
+	agent_safe release >/dev/null
+	wait_until 10 is "$id" dead_letter
+	[ "$(agent_safe status | jq -r .pids.broker)" = "$pid" ]
+	id=$(approved -- true)
+	wait_until 10 is "$id" succeeded
+}
+
 @test "cancel --all ends what runs and what waits" {
 	begin 0
 	local a b
