@@ -161,14 +161,21 @@ jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visito
 }
 
 void
-jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
-    void *context)
+jobs_each_ended(struct store *store, uint32_t statuses,
+    bool (*visit)(void *context, const struct jobs_ended *ended), void *context)
 {
-	struct query *query = store_query(store, STATEMENT_JOB_OLD);
+	struct query *query = store_query(store, STATEMENT_JOB_ENDED);
+	bool more = true;
 
-	store_put_integer(query, before_us);
 	store_put_integer(query, statuses);
-	read_each(query, visit, context);
+	while (more && store_step(query)) {
+		struct jobs_ended ended = { .seq = store_integer(query) };
+
+		ended.updated_us = store_integer(query);
+		ended.bytes = store_integer(query);
+		more = visit(context, &ended);
+	}
+	store_done(query);
 }
 
 void
@@ -253,6 +260,12 @@ int64_t
 jobs_hooks_failed(struct store *store)
 {
 	return read_count(store_query(store, STATEMENT_HOOK_FAILED));
+}
+
+int64_t
+jobs_disk_bytes(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_JOB_DISK));
 }
 
 int64_t

@@ -61,9 +61,17 @@ void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_v
 /* The one change of a working directory's identity: of an imported job, whose was not known. */
 void jobs_place(struct store *store, const struct job *job);
 
-/* Ended, last changed before then, in one of these states (bits). */
-void jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
-    void *context);
+/* A job that has ended, and what it takes of the disk with its runs. */
+struct jobs_ended {
+	int64_t seq, updated_us, bytes;
+};
+
+/* Those in one of these states (bits), oldest first, until visit() says false. */
+void jobs_each_ended(struct store *store, uint32_t statuses,
+    bool (*visit)(void *context, const struct jobs_ended *ended), void *context);
+
+/* All jobs together, whatever their state: as many bytes of the disk.  Reads every row. */
+int64_t jobs_disk_bytes(struct store *store);
 
 /* Inside a transaction: the job with all that hangs on it. */
 void jobs_remove(struct store *store, int64_t seq);

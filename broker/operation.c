@@ -127,6 +127,7 @@ free_operation(struct operation *operation)
 	assess_free(operation->assessment);
 	submission_free(operation->submission);
 	json_free(operation->refusal_data);
+	json_free(operation->answer);
 	free(operation->sealed);
 	free(operation->pruned);
 	for (uint64_t i = 0; i < operation->segment_count; i++)

@@ -56,8 +56,7 @@ struct operation {
 	struct msg_log_sealed *sealed;
 	struct msg_log_pruned *pruned;
 	uint64_t cursor;           /* of events.read */
-	size_t count;              /* of what is answered when its record is durable */
-	bool more;
+	struct json *answer;       /* that waits for its record to be durable */
 	bool hands_segments;
 	int *segments;             /* descriptors of the log */
 	uint64_t segment_count, segments_seen;
