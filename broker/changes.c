@@ -32,6 +32,7 @@ static const struct {
 	{ PLAN_GRACE_MS, PLAN_TMP_BYTES, "limits" },
 	{ PLAN_AUDIT_LOSS, PLAN_AUDIT_LOSS, "policy: what happens when the auditor is gone" },
 	{ PLAN_RETRY_SAFE, PLAN_RETRY_SAFE, "retry" },
+	{ PLAN_STDIN, PLAN_STDIN, "standard input" },
 };
 
 /* The next field with a tag in [first, last], or false.  Tags never decrease in a plan. */

@@ -13,6 +13,7 @@
 #include "vkey.h"
 
 #include "broker.h"
+#include "hooks.h"
 #include "methods.h"
 #include "params.h"
 #include "present.h"
@@ -111,6 +112,7 @@ method_server_status(struct operation *operation)
 	json_add_integer(answer, "running", counts.running);
 	json_add_integer(answer, "retry_wait", counts.retry_wait);
 	json_add_integer(answer, "pending", counts.undecided);
+	hooks_add_status(broker, json_add_object(answer, "hooks"));
 	rules_warn(broker, json_add_array(answer, "warnings"));
 	operation_answer(operation, answer);
 }

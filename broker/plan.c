@@ -216,6 +216,8 @@ put_limits(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_AUDIT_LOSS, source->audit_loss);
 	if (source->retry_safe)
 		fields_put_u64(writer, PLAN_RETRY_SAFE, 1);
+	if (source->input_length)
+		fields_put(writer, PLAN_STDIN, source->input, source->input_length);
 }
 
 static bool
@@ -234,7 +236,8 @@ plan_encode(const struct plan_source *source, struct fields_writer *writer)
 	fields_begin(writer, PLAN_MAGIC);
 	if (!arguments_are_good(source) || !environment_is_good(source) || !place_is_good(source) ||
 	    !answer_is_good(source) || source->timeout_ms == 0 ||
-	    source->timeout_ms > LIMIT_TIMEOUT_SECONDS * 1000ull) {
+	    source->timeout_ms > LIMIT_TIMEOUT_SECONDS * 1000ull ||
+	    source->input_length > LIMIT_STDIN_BYTES) {
 		writer->failed = true;
 		return false;
 	}

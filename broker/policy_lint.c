@@ -108,6 +108,21 @@ lint_rule(struct lints *lints, const struct policy *policy, size_t index)
 		    index, name);
 }
 
+/* They start without anybody looking. */
+static void
+lint_hooks(struct lints *lints, const struct policy *policy)
+{
+	for (size_t i = 0; i < policy->hook_count; i++) {
+		const char *name = policy_last_component(policy->hooks[i].argv.items[0]);
+
+		if (is_one_of(name, interpreters) || is_one_of(name, builders))
+			add(lints,
+			    "queue.hooks[%zu]: %s runs what its arguments or the working directory say, "
+			    "without an approval: name no file there that a job can write",
+			    i, name);
+	}
+}
+
 static void
 lint_roots(struct lints *lints, const struct policy *policy)
 {
@@ -178,6 +193,7 @@ policy_lint(const struct policy *policy, char **texts, size_t capacity)
 		add(&lints, "there is no rule, so everything is denied");
 	for (size_t i = 0; i < policy->rule_count; i++)
 		lint_rule(&lints, policy, i);
+	lint_hooks(&lints, policy);
 	lint_roots(&lints, policy);
 	lint_environment(&lints, policy);
 	lint_audit(&lints, policy);

@@ -221,7 +221,8 @@ read_audit_loss(struct loading *loading, const struct json *value)
 static bool
 read_queue(struct loading *loading, const struct json *value)
 {
-	static const char *const known[] = { "slots", "workers", "groups", "on_audit_loss", NULL };
+	static const char *const known[] = { "slots", "workers", "groups", "on_audit_loss",
+		"hooks", NULL };
 	uint64_t slots = loading->policy->slots, workers = 0;
 
 	if (!value)
@@ -232,7 +233,8 @@ read_queue(struct loading *loading, const struct json *value)
 	    !policy_read_number(
 	        loading, json_get(value, "workers"), "queue.workers", 0, LIMIT_SLOTS, &workers) ||
 	    !read_groups(loading, json_get(value, "groups")) ||
-	    !read_audit_loss(loading, json_get(value, "on_audit_loss")))
+	    !read_audit_loss(loading, json_get(value, "on_audit_loss")) ||
+	    !policy_read_hooks(loading, json_get(value, "hooks")))
 		return false;
 	loading->policy->slots = (unsigned)slots;
 	loading->policy->workers = (unsigned)workers;

@@ -14,6 +14,7 @@
 #include "text.h"
 
 #include "broker.h"
+#include "hooks.h"
 #include "methods.h"
 #include "rules.h"
 #include "witnesses.h"
@@ -129,6 +130,7 @@ rules_record(struct broker *broker, const struct record_who *who)
 {
 	const struct policy *policy = broker->rules.policy;
 	struct letters_state state;
+	uint64_t sn;
 	bool known;
 
 	if (!policy)
@@ -140,10 +142,11 @@ rules_record(struct broker *broker, const struct record_who *who)
 	if (known)
 		return;
 	store_begin(broker->store);
-	outbox_add(&broker->outbox, "policy.loaded",
+	sn = outbox_add(&broker->outbox, "policy.loaded",
 	    record_policy(policy_digest(policy), policy_version(policy), policy_rule_count(policy),
 	        policy_root_count(policy), who),
 	    false, 0);
+	hooks_renew(broker, sn);
 	letters_set_policy(broker->store, policy_digest(policy));
 	outbox_commit(&broker->outbox);
 }

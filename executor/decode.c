@@ -12,7 +12,7 @@
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
 enum shape { SHAPE_TEXT = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV };
+	SHAPE_ENV, SHAPE_INPUT };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -55,6 +55,7 @@ static const struct {
 	[PLAN_TMP_BYTES] = { SHAPE_NUMBER, AT(tmp_bytes), 8 },
 	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
+	[PLAN_STDIN] = { SHAPE_INPUT, 0, 0 },
 };
 
 /* What has been read so far. */
@@ -110,6 +111,18 @@ read_environment(struct plan *plan, struct reading *reading, const struct field 
 	return true;
 }
 
+/* Any bytes; a second one is refused with the numbers of the fields. */
+static bool
+read_input(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	if (field->length == 0 || field->length > LIMIT_STDIN_BYTES)
+		return false;
+	plan->input = memcpy(reading->next, field->bytes, field->length);
+	plan->input_length = field->length;
+	reading->next += field->length;
+	return true;
+}
+
 bool
 decode_handle(struct plan *plan, const struct field *field)
 {
@@ -144,6 +157,8 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_argument(plan, reading, field);
 	case SHAPE_ENV:
 		return read_environment(plan, reading, field);
+	case SHAPE_INPUT:
+		return read_input(plan, reading, field);
 	}
 	return false;
 }

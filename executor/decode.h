@@ -37,7 +37,9 @@ struct plan {
 	uint64_t audit_loss; /* enum audit_loss */
 	uint64_t retry_safe; /* the broker's business; covered by the digest all the same */
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
-	char *memory; /* of the vectors */
+	const char *input;   /* PLAN_STDIN; NULL: there is none */
+	size_t input_length;
+	char *memory; /* of the vectors and the input */
 };
 
 /*
