@@ -53,6 +53,7 @@ a_weaker_profile_is_in_nothing_stronger(void **state)
 		assert_true(row->calls >= stronger->calls);
 		assert_true(row->proc >= stronger->proc);
 		assert_true(row->network_most >= stronger->network_most);
+		assert_true(row->write_paths >= stronger->write_paths);
 	}
 }
 
