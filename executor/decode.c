@@ -4,6 +4,7 @@
 
 #include "fields.h"
 #include "plan.h"
+#include "run.h"
 #include "text.h"
 
 #include "decode.h"
@@ -12,7 +13,7 @@
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
 enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV };
+	SHAPE_ENV, SHAPE_EXTRA };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -55,6 +56,11 @@ static const struct {
 	[PLAN_TMP_BYTES] = { SHAPE_NUMBER, AT(tmp_bytes), 8 },
 	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
+	[PLAN_READ_PATH] = { SHAPE_EXTRA, 0, 0 },
+	[PLAN_WRITE_PATH] = { SHAPE_EXTRA, 0, 0 },
+	[PLAN_IDLE_MS] = { SHAPE_NUMBER, AT(idle_ms), 8 },
+	[PLAN_CPU_PERCENT] = { SHAPE_NUMBER, AT(cpu_percent), 8 },
+	[PLAN_MINIMUM] = { SHAPE_NUMBER, AT(minimum), 8 },
 };
 
 /* What has been read so far. */
@@ -110,6 +116,24 @@ read_environment(struct plan *plan, struct reading *reading, const struct field 
 	return true;
 }
 
+static bool
+read_extra(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	char *path;
+
+	if (plan->extra_count == LIMIT_EXTRAS || field->length >= LIMIT_PATH)
+		return false;
+	path = keep_element(reading, field);
+	if (!path || !text_path_is_clean(path))
+		return false;
+	for (size_t i = 0; i < plan->extra_count; i++)
+		if (strcmp(plan->extras[i].path, path) == 0)
+			return false;
+	plan->extras[plan->extra_count++] =
+	    (struct plan_extra){ path, field->tag == PLAN_WRITE_PATH };
+	return true;
+}
+
 bool
 decode_handle(struct plan *plan, const struct field *field)
 {
@@ -155,6 +179,8 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_argument(plan, reading, field);
 	case SHAPE_ENV:
 		return read_environment(plan, reading, field);
+	case SHAPE_EXTRA:
+		return read_extra(plan, reading, field);
 	}
 	return false;
 }
@@ -170,7 +196,7 @@ numbers_hold(const struct reading *reading)
 	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
 		unsigned wanted = 1;
 
-		if (tag == PLAN_ARG || tag == PLAN_ENV)
+		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_READ_PATH || tag == PLAN_WRITE_PATH)
 			continue;
 		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
 			wanted = interpreter;
@@ -196,6 +222,9 @@ values_hold(const struct plan *plan, const struct reading *reading)
 	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
 		return false;
 	if (plan->audit_loss >= AUDIT_LOSS_COUNT || plan->retry_safe > 1)
+		return false;
+	if (plan->idle_ms > LIMIT_TIMEOUT_SECONDS * 1000ull || plan->cpu_percent > LIMIT_CPU_PERCENT ||
+	    plan->minimum >> LAYER_COUNT)
 		return false;
 	return plan->program.size <= LIMIT_PROGRAM_BYTES &&
 	    plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&

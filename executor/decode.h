@@ -22,6 +22,12 @@ struct program {
 	uint8_t sha256[32];
 };
 
+/* A path that is shown beside the root. */
+struct plan_extra {
+	const char *path; /* clean */
+	bool write;
+};
+
 struct field;
 
 struct plan {
@@ -38,7 +44,10 @@ struct plan {
 	uint64_t audit_loss; /* enum audit_loss */
 	uint64_t retry_safe; /* the broker's business; covered by the digest all the same */
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
-	char *memory; /* of the vectors */
+	uint64_t idle_ms, cpu_percent, minimum; /* 0: none */
+	struct plan_extra extras[LIMIT_EXTRAS]; /* in the plan's order */
+	size_t extra_count;
+	char *memory; /* of the vectors and paths */
 };
 
 /*
