@@ -143,6 +143,7 @@ enum verdict {
 	VERDICT_ARGUMENT,       /* a denied argument */
 	VERDICT_WORKDIR,        /* outside every root */
 	VERDICT_ENVIRONMENT,    /* a variable that is not allowed */
+	VERDICT_CAGE,           /* this machine cannot give the cage: not policy_decide()'s, assess_cage.c's */
 	VERDICT_COUNT
 };
 

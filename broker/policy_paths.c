@@ -7,7 +7,8 @@
 #include "text.h"
 
 /* Made by the cage itself, or a door to the host's services: neither these nor what lies in them. */
-static const char *const never[] = { "/proc", "/sys", "/dev", "/run", "/var/run" };
+static const char *const never[] = { "/proc", "/sys", "/dev", "/run", "/var/run",
+	"/var/lib/agent-safe" };
 /* The cage's own, as a whole. */
 static const char *const own[] = { "/", "/etc", "/etc/passwd", "/etc/group", "/tmp", "/var/tmp" };
 /* In every cage, read-only; what lies there is believed because root alone can change it. */
