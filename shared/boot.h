@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
 enum {
 	BOOT_FD = 3,
@@ -78,7 +80,7 @@ enum boot_tag {
 	BOOT_POLICY_SHA256,  /* 32 bytes: the policy that these roots come from */
 	BOOT_LAYERS,         /* u64: enum layer, what launch has made for every job */
 	BOOT_NETWORK,        /* u64: enum network of profile.h: the farthest the executor accepts */
-	BOOT_TCP_PORT,       /* many, u64: the ports it accepts */
+	BOOT_TCP_PORT,       /* many, u64, rising: the ports it accepts; with NETWORK_TCP_PORTS at least 1 */
 	BOOT_COURIER_ID,     /* u64: uid */
 	BOOT_COURIER_PID,    /* u64: only in the broker's copy; 0: there is none */
 	BOOT_AUDIT_REQUIRE,  /* u64: enum audit_require */
@@ -95,6 +97,7 @@ enum root_flag {
 	ROOT_READ_ONLY = 1 << 2,
 	ROOT_EXTRA_READ = 1 << 3,  /* no root: an entry of read_paths, no working directory lies there */
 	ROOT_EXTRA_WRITE = 1 << 4, /* no root: an entry of write_paths */
+	ROOT_EXTRA = ROOT_EXTRA_READ | ROOT_EXTRA_WRITE,
 };
 
 struct boot_root {
@@ -149,6 +152,8 @@ struct boot {
 	uint8_t policy_sha256[32];
 	uint64_t layers;
 	struct boot_audit audit;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
 };
 
 /* Is it whole: a command of form for each witness, a quorum that can be reached? */
@@ -174,7 +179,7 @@ enum bounds_tag {
 	BOUNDS_ROOT_PATH,         /* many, text: absolute, as written (launch makes it canonical) */
 	BOUNDS_ROOT_FLAGS,        /* many, u64 */
 	BOUNDS_NETWORK,           /* u64: as BOOT_NETWORK */
-	BOUNDS_TCP_PORT,          /* many, u64 */
+	BOUNDS_TCP_PORT,          /* many, u64: as BOOT_TCP_PORT */
 	BOUNDS_AUDIT_REQUIRE,     /* as BOOT_AUDIT_*, BOOT_WITNESS and BOOT_COMMAND */
 	BOUNDS_AUDIT_QUORUM,
 	BOUNDS_AUDIT_SECONDS,
