@@ -40,6 +40,7 @@ struct cage {
 	const struct protect *protect; /* what is covered in the workspace */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];
+	int filters; /* what the keeper needs to answer denied calls (keep.h); -1: nobody is told of them */
 	uint64_t layers; /* what holds when init says INIT_STARTED */
 
 	/* Filled by the midwife. */

@@ -255,7 +255,7 @@ start_permitted(struct attempt *attempt)
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
 		    .layers = executor->layers,
-		.protect = &findings->protect,
+		.protect = &findings->protect, .filters = -1,
 		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,

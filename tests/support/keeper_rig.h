@@ -33,6 +33,7 @@ struct rig_job {
 	const char *orders;            /* these bytes instead of orders */
 	const char *tmpfs;             /* mount options: the run folder is a tmpfs */
 	void (*prepare)(int folder_fd);
+	int filters;                  /* what it answers denied calls by (keep.h); 0: there are none */
 };
 
 struct rig {
