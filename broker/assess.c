@@ -196,7 +196,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 	scoped_free const char **environment =
 	    list_of(&job->environment, policy_fixed_count(policy));
 	struct plan_source source = { .policy_sha256 = policy_digest(policy),
-		.profile = assessment->decision.profile,
+		.cage = &assessment->decision.cage,
 		.root = root->path,
 		.cwd = job->cwd,
 		.cwd_dev = (uint64_t)job->cwd_dev,

@@ -143,7 +143,8 @@ add_plan(struct json *object, const struct job *job, const struct assessment *as
 
 	present_digest(object, "spec_digest", &digest);
 	if (assessment->planned) {
-		json_add_text(object, "profile", assessment->decision.profile);
+		json_add_text(object, "profile",
+		    profile_row(assessment->decision.cage.profile)->name);
 		add_limits(object, job, &assessment->decision.limits);
 	} else {
 		json_add_null(object, "profile");

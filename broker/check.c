@@ -156,7 +156,8 @@ bounds_main(int argc, char **argv)
 	fields_begin(&writer, BOUNDS_MAGIC);
 	fields_put(&writer, BOUNDS_POLICY_SHA256, policy_digest(policy), DIGEST_BYTES);
 	fields_put_u64(&writer, BOUNDS_SLOTS, policy_slots(policy));
-	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR, policy_profile_floor(policy));
+	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR,
+	    profile_row(policy_cage_floor(policy))->name);
 	for (size_t i = 0; i < policy_root_count(policy); i++)
 		fields_put_text(&writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
 	for (size_t i = 0; i < policy_root_count(policy); i++)

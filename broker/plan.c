@@ -155,9 +155,7 @@ environment_is_good(const struct plan_source *source)
 static bool
 place_is_good(const struct plan_source *source)
 {
-	size_t profile = strlen(source->profile);
-
-	return profile > 0 && profile < LIMIT_PROFILE && source->cwd_handle_length <= HANDLE_MOST &&
+	return profile_row(source->cage->profile) && source->cwd_handle_length <= HANDLE_MOST &&
 	    strlen(source->root) < LIMIT_PATH && text_path_is_clean(source->root) &&
 	    strlen(source->cwd) < LIMIT_PATH && text_path_is_clean(source->cwd) &&
 	    text_path_within(source->cwd, source->root);
@@ -167,7 +165,7 @@ static void
 put_place(const struct plan_source *source, struct fields_writer *writer)
 {
 	fields_put(writer, PLAN_POLICY_SHA256, source->policy_sha256, 32);
-	fields_put_text(writer, PLAN_PROFILE, source->profile);
+	fields_put_text(writer, PLAN_PROFILE, profile_row(source->cage->profile)->name);
 	fields_put_text(writer, PLAN_ROOT, source->root);
 	fields_put_text(writer, PLAN_CWD, source->cwd);
 	fields_put_u64(writer, PLAN_CWD_DEV, source->cwd_dev);

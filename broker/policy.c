@@ -69,13 +69,6 @@ policy_audit_loss(const struct policy *policy)
 }
 
 const char *
-policy_profile_floor(const struct policy *policy)
-{
-	(void)policy;
-	return POLICY_PROFILE;
-}
-
-const char *
 policy_search_path(const struct policy *policy)
 {
 	return policy->search_path;

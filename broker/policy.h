@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
 
 struct policy; /* a loaded policy; policy_free() */
 
@@ -69,7 +70,7 @@ unsigned policy_slots(const struct policy *policy);
 unsigned policy_workers(const struct policy *policy); /* jobs the broker itself starts at once; 0: none */
 unsigned policy_group(const struct policy *policy, const char *name); /* how many run at once; 0: no such group */
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
-const char *policy_profile_floor(const struct policy *policy);
+enum profile policy_cage_floor(const struct policy *policy); /* the weakest that any rule allows */
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);
 uint64_t policy_keep_bytes(const struct policy *policy);     /* version 1: max_output_chars */
@@ -89,6 +90,11 @@ const char *policy_fixed_at(const struct policy *policy, size_t index);
  * POLICY_PROGRAMS_MOST for any name; fills up to capacity.
  */
 size_t policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity);
+
+/* How a job is confined: PLAN_* of plan.h. */
+struct policy_cage {
+	enum profile profile;
+};
 
 struct policy_limits {
 	uint64_t grace_ms, keep_bytes, output_bytes, file_bytes, cpu_seconds, open_files, processes,
@@ -135,7 +141,7 @@ struct policy_answer {
 	int rule;                     /* index of the matching rule, -1: none */
 	int root;                     /* index of the root, -1: none */
 	char reason[512];             /* one sentence for a person */
-	char profile[LIMIT_PROFILE];  /* when allowed */
+	struct policy_cage cage;      /* when allowed; profile 0 when not */
 	struct policy_limits limits;  /* when allowed */
 	size_t failed_count;          /* every condition that failed; rule -1: one that no rule can lift */
 	struct { int rule; char text[200]; } failed[POLICY_FAILED_MOST];

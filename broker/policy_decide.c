@@ -215,6 +215,6 @@ policy_decide(
 	if (answer->verdict != VERDICT_ALLOWED)
 		return;
 	say(answer, VERDICT_ALLOWED, "rule %d allows it", answer->rule);
-	text_copy(answer->profile, sizeof(answer->profile), POLICY_PROFILE);
+	answer->cage = policy->rules[answer->rule].cage;
 	answer->limits = policy->rules[answer->rule].limits;
 }

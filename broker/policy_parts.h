@@ -5,8 +5,6 @@
 #include "json.h"
 #include "policy.h"
 
-#define POLICY_PROFILE "default" /* the only cage profile so far */
-
 enum effect { EFFECT_ALLOW, EFFECT_DENY };
 
 enum condition_kind {
@@ -48,6 +46,7 @@ struct rule {
 	size_t digest_count;
 	uint64_t timeout_seconds; /* 0: the policy's */
 	struct policy_limits limits;
+	struct policy_cage cage;
 };
 
 /* One malloc()ed piece; they are freed together. */
@@ -76,6 +75,7 @@ struct policy {
 	size_t group_count;
 	uint64_t audit_loss; /* enum audit_loss */
 	struct policy_limits limits;
+	struct policy_cage cage; /* of rules that say nothing */
 };
 
 /* --- policy_load.c --- */
@@ -120,14 +120,16 @@ bool policy_read_program(
 bool policy_add_root(struct loading *loading, const struct json *value, const char *where,
     const char *path, uint64_t flags);
 
-/* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_environment.c --- */
+/* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_cage.c, policy_environment.c --- */
 bool policy_load_v1(struct loading *loading);
 bool policy_load_v2(struct loading *loading);
 bool policy_read_rule(
     struct loading *loading, const struct json *value, size_t index, struct rule *rule);
 bool policy_read_limits(struct loading *loading, const struct json *value, const char *where,
     uint64_t *timeout_seconds, struct policy_limits *limits);
-bool policy_read_cage(struct loading *loading, const struct json *value, const char *where);
+/* Into *cage, which holds what counts when the section does not say otherwise. */
+bool policy_read_cage(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage);
 
 enum name_class {
 	NAME_BAD,      /* no name of a variable */

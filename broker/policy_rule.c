@@ -178,7 +178,8 @@ read_rule_limits(
 		return policy_refuse(
 		    loading, limits, "%s.timeout_seconds is longer than the policy's", name);
 	snprintf(name, sizeof(name), "%s.cage", where);
-	return policy_read_cage(loading, json_get(value, "cage"), name);
+	rule->cage = loading->policy->cage;
+	return policy_read_cage(loading, json_get(value, "cage"), name, &rule->cage);
 }
 
 /* What a rule that only denies cannot mean. */

@@ -80,7 +80,7 @@ policy_summary(const struct policy *policy)
 		add_texts(summary, "denied_arguments", &policy->denied);
 	add_texts(summary, "environment_allowlist", &policy->environment);
 	json_add_text(summary, "path", policy->search_path);
-	json_add_text(summary, "profile", POLICY_PROFILE);
+	json_add_text(summary, "profile", profile_row(policy->cage.profile)->name);
 	json_add_integer(summary, "max_timeout_seconds", (int64_t)policy->timeout_seconds);
 	json_add_integer(summary, "keep_bytes", (int64_t)policy->limits.keep_bytes);
 	json_add_integer(summary, "approval_seconds", (int64_t)policy->approval_seconds);

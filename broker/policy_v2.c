@@ -54,27 +54,6 @@ policy_read_limits(struct loading *loading, const struct json *value, const char
 	return true;
 }
 
-bool
-policy_read_cage(struct loading *loading, const struct json *value, const char *where)
-{
-	static const char *const known[] = { "profile", NULL };
-	const struct json *profile;
-
-	if (!value)
-		return true;
-	if (!policy_read_keys(loading, value, where, known))
-		return false;
-	profile = json_get(value, "profile");
-	if (!profile)
-		return true;
-	if (!json_text(profile))
-		return policy_refuse(loading, profile, "%s.profile must be a string", where);
-	if (strcmp(json_text(profile), POLICY_PROFILE) != 0)
-		return policy_refuse(loading, profile,
-		    "not supported yet: a %s.profile other than \"" POLICY_PROFILE "\"", where);
-	return true;
-}
-
 static bool
 read_rules(struct loading *loading, const struct json *list)
 {
@@ -288,7 +267,7 @@ policy_load_v2(struct loading *loading)
 	    refuse_unsupported(loading) &&
 	    policy_read_limits(loading, json_get(root, "limits"), "limits",
 	        &policy->timeout_seconds, &policy->limits) &&
-	    policy_read_cage(loading, json_get(root, "cage"), "cage") &&
+	    policy_read_cage(loading, json_get(root, "cage"), "cage", &policy->cage) &&
 	    read_rules(loading, json_get(root, "rules")) &&
 	    read_roots(loading, json_get(root, "allowed_working_roots")) &&
 	    read_path(loading, json_get(root, "path")) &&

@@ -153,7 +153,7 @@ same_bounds(const struct policy *a, const struct policy *b)
 {
 	if (!a || policy_root_count(a) != policy_root_count(b) ||
 	    policy_slots(a) != policy_slots(b) ||
-	    strcmp(policy_profile_floor(a), policy_profile_floor(b)) != 0)
+	    policy_cage_floor(a) != policy_cage_floor(b))
 		return false;
 	for (size_t i = 0; i < policy_root_count(a); i++) {
 		struct policy_root one = policy_root_at(a, i), other = policy_root_at(b, i);

@@ -4,11 +4,6 @@
 
 #include "bounds.h"
 
-/* From the weakest to the strictest. */
-static const char *const profiles[] = { "compat", "default", "strict" };
-#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
-#define PROFILE_BUILT "default" /* the one that filter.c and fence.c know */
-
 #define MOST_KEEP_BYTES (64u << 20)  /* of each stream, in the keeper's memory and on disk */
 #define MOST_GRACE_MS 60000
 #define FEWEST_FILES 16              /* below that no dynamic loader works */
@@ -25,22 +20,11 @@ bounds_root(const struct boot *boot, const char *path)
 	return -1;
 }
 
-static unsigned
-strength(const char *profile)
-{
-	for (unsigned i = 0; i < PROFILE_COUNT; i++)
-		if (strcmp(profiles[i], profile) == 0)
-			return i;
-	return PROFILE_COUNT;
-}
-
 bool
-bounds_allow_profile(const char *floor, const char *profile)
+bounds_allow_profile(const char *floor, enum profile profile)
 {
-	unsigned least = strength(floor), asked = strength(profile);
-
-	return least < PROFILE_COUNT && asked < PROFILE_COUNT && asked >= least &&
-	    strcmp(profile, PROFILE_BUILT) == 0;
+	/* the only one that filter.c has rules for so far */
+	return profile_within(profile_named(floor), profile) && profile == PROFILE_DEFAULT;
 }
 
 static bool

@@ -11,7 +11,7 @@
 #define AT(member) offsetof(struct plan, member)
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
-enum shape { SHAPE_TEXT = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
+enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
 	SHAPE_ENV };
 
 /* One row per tag: how it is read and where it goes. */
@@ -20,7 +20,7 @@ static const struct {
 	size_t at, size;
 } rows[PLAN_TAG_END] = {
 	[PLAN_POLICY_SHA256] = { SHAPE_BYTES, AT(policy_sha256), SIZE(policy_sha256) },
-	[PLAN_PROFILE] = { SHAPE_TEXT, AT(profile), SIZE(profile) },
+	[PLAN_PROFILE] = { SHAPE_PROFILE, 0, 0 },
 	[PLAN_ROOT] = { SHAPE_PATH, AT(root), SIZE(root) },
 	[PLAN_CWD] = { SHAPE_PATH, AT(cwd), SIZE(cwd) },
 	[PLAN_CWD_DEV] = { SHAPE_NUMBER, AT(cwd_dev), 8 },
@@ -121,6 +121,17 @@ decode_handle(struct plan *plan, const struct field *field)
 }
 
 static bool
+read_profile(struct plan *plan, const struct field *field)
+{
+	char name[LIMIT_PROFILE];
+
+	if (!field_text(field, name, sizeof(name)))
+		return false;
+	plan->profile = profile_named(name);
+	return plan->profile != 0;
+}
+
+static bool
 read_field(struct plan *plan, struct reading *reading, const struct field *field)
 {
 	char *to;
@@ -130,8 +141,8 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 	reading->counts[field->tag]++;
 	to = (char *)plan + rows[field->tag].at;
 	switch (rows[field->tag].shape) {
-	case SHAPE_TEXT:
-		return field_text(field, to, rows[field->tag].size);
+	case SHAPE_PROFILE:
+		return read_profile(plan, field);
 	case SHAPE_PATH:
 		return field_text(field, to, rows[field->tag].size) && text_path_is_clean(to);
 	case SHAPE_NUMBER:

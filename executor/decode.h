@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
 
 #define DECODE_HANDLE_BYTES 132 /* i32le type and MAX_HANDLE_SZ of Linux */
 
@@ -25,7 +26,7 @@ struct field;
 
 struct plan {
 	uint8_t policy_sha256[32];
-	char profile[LIMIT_PROFILE];
+	enum profile profile;
 	char root[LIMIT_PATH], cwd[LIMIT_PATH];
 	uint64_t cwd_dev, cwd_ino, cwd_birth_ns;
 	uint8_t cwd_handle[DECODE_HANDLE_BYTES];

@@ -72,7 +72,7 @@ tell_intent(const struct attempt *attempt)
 	fields_put_u64(&writer, FACT_PROGRAM_DEV, plan->program.dev);
 	fields_put_u64(&writer, FACT_PROGRAM_INO, plan->program.ino);
 	fields_put(&writer, FACT_PROGRAM_SHA256, plan->program.sha256, 32);
-	fields_put_text(&writer, FACT_PROFILE, plan->profile);
+	fields_put_text(&writer, FACT_PROFILE, profile_row(plan->profile)->name);
 	message.body.intent_declare.run = attempt->run;
 	memcpy(message.body.intent_declare.digest, attempt->digest, 32);
 	send_fields(attempt, &message, &writer);

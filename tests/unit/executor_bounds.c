@@ -1,5 +1,5 @@
 /* What no plan may exceed, whoever sends it.
- * links: executor/bounds.c shared/text.c */
+ * links: executor/bounds.c shared/profile.c shared/text.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 static struct boot boot = { .profile_floor = "default", .root_count = 2,
 	.roots = { { .path = "/srv/ws", .uid = 1000 }, { .path = "/srv/rooted", .uid = 0 } } };
-static const struct plan good = { .profile = "default", .root = "/srv/ws", .cwd = "/srv/ws",
+static const struct plan good = { .profile = PROFILE_DEFAULT, .root = "/srv/ws", .cwd = "/srv/ws",
 	.open_files = 64,
 	.processes = 10, .tmp_bytes = 4096 };
 
@@ -59,15 +59,15 @@ static void
 no_profile_below_the_floor_and_none_that_we_cannot_build(void **state)
 {
 	(void)state;
-	assert_true(bounds_allow_profile("compat", "default"));
-	assert_true(bounds_allow_profile("default", "default"));
-	assert_false(bounds_allow_profile("strict", "default"));
-	assert_false(bounds_allow_profile("default", "compat"));
-	assert_false(bounds_allow_profile("compat", "compat"));
-	assert_false(bounds_allow_profile("default", "strict"));
-	assert_false(bounds_allow_profile("default", ""));
-	assert_false(bounds_allow_profile("", "default"));
-	assert_false(bounds_allow_profile("default", "Default"));
+	assert_true(bounds_allow_profile("compat", PROFILE_DEFAULT));
+	assert_true(bounds_allow_profile("default", PROFILE_DEFAULT));
+	assert_false(bounds_allow_profile("strict", PROFILE_DEFAULT));
+	assert_false(bounds_allow_profile("default", PROFILE_COMPAT));
+	assert_false(bounds_allow_profile("default", PROFILE_DEBUG));
+	assert_false(bounds_allow_profile("default", 0));
+	assert_false(bounds_allow_profile("default", PROFILE_COUNT));
+	assert_false(bounds_allow_profile("", PROFILE_DEFAULT));
+	assert_false(bounds_allow_profile("Default", PROFILE_DEFAULT));
 }
 
 static void

@@ -1,5 +1,5 @@
 /* The plan's decoder: every field missing, doubled, too long; every bound.
- * links: executor/decode.c shared/fields.c shared/text.c tests/support/plan_bytes.c */
+ * links: executor/decode.c shared/fields.c shared/profile.c shared/text.c tests/support/plan_bytes.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ a_good_plan_arrives_whole(void **state)
 	(void)state;
 	assert_true(decode_plan(&plan, bytes, length));
 	free(bytes); /* nothing points into it */
-	assert_string_equal(plan.profile, "default");
+	assert_int_equal(plan.profile, PROFILE_DEFAULT);
 	assert_string_equal(plan.root, "/srv/ws");
 	assert_string_equal(plan.cwd, "/srv/ws/sub");
 	assert_int_equal(plan.cwd_handle_length, 12);
@@ -107,9 +107,7 @@ every_field_has_its_size(void **state)
 	for (unsigned tag = 1; tag <= PLAN_TMP_BYTES; tag++) {
 		/* A NUL more is no text; only a handle may be of any length, or empty. */
 		assert_int_equal(decodes_flawed(tag, FLAW_LONGER, 1), tag == PLAN_CWD_HANDLE);
-		/* An empty profile is a text: the bounds refuse it. */
-		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE ||
-		    tag == PLAN_PROFILE);
+		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE);
 	}
 }
 

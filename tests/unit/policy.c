@@ -1,5 +1,5 @@
 /* Loading, deciding and linting of broker/policy*.c.
- * links: broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c
+ * links: broker/policy.c broker/policy_cage.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/profile.c
  * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,7 +198,7 @@ version_1_defaults_and_byte_order_mark(void **state)
 	assert_int_equal(policy_max_timeout_seconds(policy), 300);
 	assert_int_equal(policy_keep_bytes(policy), 8000);
 	assert_int_equal(policy_slots(policy), 16);
-	assert_string_equal(policy_profile_floor(policy), "default");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_DEFAULT);
 	assert_string_equal(policy_search_path(policy), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	assert_int_equal(DECIDE(policy, "ls"), VERDICT_NO_RULE);
 	policy_free(policy);
@@ -215,7 +215,7 @@ version_1_decides_in_its_order(void **state)
 	assert_int_equal(DECIDE(policy, "git", "status", "-s"), VERDICT_ALLOWED);
 	assert_int_equal(answer.rule, 0);
 	assert_int_equal(answer.root, 0);
-	assert_string_equal(answer.profile, "default");
+	assert_int_equal(answer.cage.profile, PROFILE_DEFAULT);
 	assert_int_equal(answer.limits.keep_bytes, 8000);
 	assert_int_equal(answer.limits.output_bytes, 0);
 	assert_int_equal(DECIDE(policy, "git", "-c", "x", "status"), VERDICT_NO_RULE);
@@ -665,9 +665,8 @@ static void
 what_is_not_enforced_is_refused(void **state)
 {
 	static const char *const later[] = {
-		"\"secrets\":{\"KEY\":{}}", "\"agents\":{\"claude\":{}}", "\"cage\":{\"profile\":\"strict\"}",
+		"\"secrets\":{\"KEY\":{}}", "\"agents\":{\"claude\":{}}",
 		"\"rules\":[{\"program\":\"ls\",\"secrets\":[]}]", "\"rules\":[{\"program\":\"ls\",\"environment\":{}}]",
-		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"compat\"}}]",
 	};
 
 	(void)state;
@@ -678,6 +677,30 @@ what_is_not_enforced_is_refused(void **state)
 		if (!strstr(refusal(text), "not supported yet"))
 			fail_msg("%s: %s", text, refusal(text));
 	}
+}
+
+static void
+a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/\"],\"cage\":{\"profile\":\"strict\"},"
+	    "\"rules\":[{\"program\":\"ls\"},{\"program\":\"find\",\"cage\":{\"profile\":\"compat\"}},"
+	    "{\"program\":\"git\",\"effect\":\"deny\"}]}");
+
+	(void)state;
+	assert_int_equal(policy_cage_floor(policy), PROFILE_COMPAT);
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.profile, PROFILE_STRICT);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.profile, PROFILE_COMPAT);
+	assert_int_equal(DECIDE(policy, "git"), VERDICT_DENIED_RULE);
+	assert_int_equal(answer.cage.profile, 0);
+	policy_free(policy);
+	policy = load("{\"version\":2,\"cage\":{\"profile\":\"debug\"}}");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_DEBUG);
+	policy_free(policy);
+	assert_string_equal(refusal("{\"version\":2,\"cage\":{\"profile\":\"Strict\"}}"),
+	    "line 1, column 22: cage.profile must be strict, default, agent, compat or debug");
+	assert_non_null(strstr(refusal("{\"version\":2,\"cage\":{\"profile\":1}}"), "cage.profile must be a string"));
 }
 
 static void
@@ -831,6 +854,7 @@ main(void)
 		cmocka_unit_test(every_job_gets_the_fixed_variables),
 		cmocka_unit_test(version_2_sections_are_read),
 		cmocka_unit_test(what_is_not_enforced_is_refused),
+		cmocka_unit_test(a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor),
 		cmocka_unit_test(version_2_malformed_values_are_refused),
 		cmocka_unit_test(the_innermost_canonical_root_counts),
 		cmocka_unit_test(lints_name_what_is_too_wide),
