@@ -45,13 +45,14 @@ enum keep_tag {
  * keeper gives a refused call the very errno that it would get under a filter which tells nobody.
  */
 #define FILTERS_MAGIC "ASFILT01"
-#define FILTERS_BYTES (256u << 10) /* five programs at the kernel's bound (BPF_MAXINSNS), with room */
+#define FILTERS_BYTES (512u << 10) /* ten programs at the kernel's bound (BPF_MAXINSNS), with room */
 
 enum filters_tag {
 	FILTERS_PROFILE = 1, /* once, u64: enum profile of profile.h, the one the job runs under */
-	FILTERS_PROGRAM,     /* many, one per profile, the job's own among them: u64 enum profile, then
-	                        its struct sock_filter; answers by SECCOMP_RET_ERRNO or _ALLOW */
+	FILTERS_PROGRAM,     /* many: u64 enum profile, then struct sock_filter; a profile's programs in the
+	                        order in which they would be loaded, at most FILTERS_EACH */
 };
+#define FILTERS_EACH 2
 
 /* Files in a run folder, all 0640, made with O_EXCL|O_NOFOLLOW. */
 #define KEEP_RESULT "result"       /* struct run_result; appears by rename from result.new */

@@ -57,6 +57,15 @@ compare(uint16_t code, uint32_t value, uint32_t with)
 	}
 }
 
+/* As seccomp_run_filters() of the kernel: actions are ordered as signed numbers. */
+uint32_t
+judge_harder(uint32_t older, uint32_t younger)
+{
+	int32_t action = (int32_t)(older & SECCOMP_RET_ACTION_FULL);
+
+	return action < (int32_t)(younger & SECCOMP_RET_ACTION_FULL) ? older : younger;
+}
+
 uint32_t
 judge_call(const struct sock_filter *program, const struct seccomp_data *call)
 {

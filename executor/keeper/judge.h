@@ -21,4 +21,10 @@ bool judge_is_sound(const struct sock_filter *program, size_t count);
 /* SECCOMP_RET_... with its data.  The program must be sound. */
 uint32_t judge_call(const struct sock_filter *program, const struct seccomp_data *call);
 
+/*
+ * Of the answers of two filters in force the kernel's choice: the one that lets less pass, and of
+ * two with the same action the younger filter's.
+ */
+uint32_t judge_harder(uint32_t older, uint32_t younger);
+
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "judge.h"
-#include "keep.h"
 #include "tally.h"
 
 #define WORD 0xffffffffu
@@ -46,11 +45,15 @@ read_program(const struct field *field, struct tally_filters *filters)
 		return false;
 	memcpy(&profile, field->bytes, sizeof(profile));
 	program = (const void *)(field->bytes + sizeof(profile));
-	if (profile == 0 || profile >= PROFILE_COUNT || filters->programs[profile] ||
+	if (profile == 0 || profile >= PROFILE_COUNT ||
 	    !judge_is_sound(program, (field->length - sizeof(profile)) / sizeof(*program)))
 		return false;
-	filters->programs[profile] = program;
-	return true;
+	for (unsigned i = 0; i < FILTERS_EACH; i++)
+		if (!filters->programs[profile][i]) {
+			filters->programs[profile][i] = program;
+			return true;
+		}
+	return false;
 }
 
 bool
@@ -69,7 +72,7 @@ tally_read_filters(struct tally_filters *filters, const void *bytes, size_t leng
 	while (fields_next(&reader, &field))
 		if (field.tag != FILTERS_PROGRAM || !read_program(&field, filters))
 			return false;
-	return fields_complete(&reader) && filters->programs[profile];
+	return fields_complete(&reader) && filters->programs[profile][0];
 }
 
 static void
@@ -82,14 +85,23 @@ keep_argument(struct denied_row *row, const struct seccomp_data *call)
 		}
 }
 
+static uint32_t
+answer_of(const struct sock_filter *const programs[FILTERS_EACH], const struct seccomp_data *call)
+{
+	uint32_t answer = SECCOMP_RET_ALLOW;
+
+	for (unsigned i = 0; i < FILTERS_EACH && programs[i]; i++)
+		answer = judge_harder(answer, judge_call(programs[i], call));
+	return answer;
+}
+
 struct denied_row
 tally_weigh(const struct tally_filters *filters, const struct seccomp_data *call)
 {
 	struct denied_row row = { .call = (uint32_t)call->nr, .count = 1 };
 
 	for (unsigned i = 1; i < PROFILE_COUNT; i++) {
-		uint32_t answer = filters->programs[i] ?
-		    judge_call(filters->programs[i], call) : SECCOMP_RET_ALLOW;
+		uint32_t answer = answer_of(filters->programs[i], call);
 		uint32_t error = answer & SECCOMP_RET_DATA;
 
 		if (answer == SECCOMP_RET_ALLOW)

@@ -14,12 +14,13 @@
 
 #include "denied.h"
 #include "fields.h"
+#include "keep.h"
 #include "profile.h"
 
-/* Programs by profile (FILTERS_PROGRAM in keep.h); NULL where there is none.  They lie in the caller's bytes. */
+/* Programs by profile (FILTERS_PROGRAM in keep.h), oldest first, NULL behind them.  They lie in the caller's bytes. */
 struct tally_filters {
 	enum profile profile; /* the job's */
-	const struct sock_filter *programs[PROFILE_COUNT];
+	const struct sock_filter *programs[PROFILE_COUNT][FILTERS_EACH];
 };
 
 struct tally {
