@@ -28,6 +28,17 @@ read_number(struct fields_reader *reader, uint16_t tag, uint64_t most, uint64_t 
 	    *number <= most;
 }
 
+/* Refused calls stand in a row, or were counted when there was none free. */
+static bool
+sums_hold(const struct denied_file *file)
+{
+	uint64_t listed = 0;
+
+	for (size_t i = 0; i < file->count; i++)
+		listed += file->rows[i].error ? file->rows[i].count : 0;
+	return listed <= file->refused && file->refused - listed <= file->unlisted;
+}
+
 bool
 denied_read(struct denied_file *file, const void *bytes, size_t length)
 {
@@ -51,7 +62,7 @@ denied_read(struct denied_file *file, const void *bytes, size_t length)
 			return false;
 		file->count++;
 	}
-	return fields_complete(&reader);
+	return fields_complete(&reader) && sums_hold(file);
 }
 
 static void
