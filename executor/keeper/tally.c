@@ -66,7 +66,7 @@ tally_read_filters(struct tally_filters *filters, const void *bytes, size_t leng
 	*filters = (struct tally_filters){ 0 };
 	if (!fields_open(&reader, FILTERS_MAGIC, bytes, length) || !fields_next(&reader, &field) ||
 	    field.tag != FILTERS_PROFILE || !field_u64(&field, &profile) ||
-	    !profile_row((enum profile)profile))
+	    profile >= PROFILE_COUNT || !profile_row((enum profile)profile))
 		return false;
 	filters->profile = (enum profile)profile;
 	while (fields_next(&reader, &field))
