@@ -147,6 +147,7 @@ bounds_main(int argc, char **argv)
 	struct policy_error error;
 	struct policy *policy = load_input(argc, argv, &error);
 	struct fields_writer writer;
+	struct tcp_ports ports;
 	bool written;
 
 	if (!policy) {
@@ -162,6 +163,9 @@ bounds_main(int argc, char **argv)
 		fields_put_text(&writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
 	for (size_t i = 0; i < policy_root_count(policy); i++)
 		fields_put_u64(&writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	fields_put_u64(&writer, BOUNDS_NETWORK, (uint64_t)policy_network_bounds(policy, &ports));
+	for (unsigned i = 0; i < ports.count; i++)
+		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);
 	written = !writer.failed && write_output(writer.bytes, writer.length);
 	fields_free(&writer);
 	policy_free(policy);

@@ -153,9 +153,16 @@ environment_is_good(const struct plan_source *source)
 }
 
 static bool
+network_is_good(const struct policy_cage *cage)
+{
+	return cage->network < NETWORK_COUNT &&
+	    (cage->network == NETWORK_TCP_PORTS) == (cage->ports.count > 0);
+}
+
+static bool
 place_is_good(const struct plan_source *source)
 {
-	return profile_row(source->cage->profile) && source->cwd_handle_length <= HANDLE_MOST &&
+	return profile_row(source->cage->profile) && network_is_good(source->cage) && source->cwd_handle_length <= HANDLE_MOST &&
 	    strlen(source->root) < LIMIT_PATH && text_path_is_clean(source->root) &&
 	    strlen(source->cwd) < LIMIT_PATH && text_path_is_clean(source->cwd) &&
 	    text_path_within(source->cwd, source->root);
@@ -214,6 +221,10 @@ put_limits(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_AUDIT_LOSS, source->audit_loss);
 	if (source->retry_safe)
 		fields_put_u64(writer, PLAN_RETRY_SAFE, 1);
+	if (source->cage->network != NETWORK_NONE)
+		fields_put_u64(writer, PLAN_NETWORK, (uint64_t)source->cage->network);
+	for (unsigned i = 0; i < source->cage->ports.count; i++)
+		fields_put_u64(writer, PLAN_TCP_PORT, source->cage->ports.list[i]);
 }
 
 static bool

@@ -20,12 +20,13 @@ bool
 policy_read_cage(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage)
 {
-	static const char *const known[] = { "profile", NULL };
+	static const char *const known[] = { "profile", "network", NULL };
 
 	if (!value)
 		return true;
 	return policy_read_keys(loading, value, where, known) &&
-	    read_profile(loading, json_get(value, "profile"), where, cage);
+	    read_profile(loading, json_get(value, "profile"), where, cage) &&
+	    policy_read_network(loading, value, where, cage);
 }
 
 enum profile

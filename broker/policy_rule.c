@@ -179,7 +179,10 @@ read_rule_limits(
 		    loading, limits, "%s.timeout_seconds is longer than the policy's", name);
 	snprintf(name, sizeof(name), "%s.cage", where);
 	rule->cage = loading->policy->cage;
-	return policy_read_cage(loading, json_get(value, "cage"), name, &rule->cage);
+	if (!policy_read_cage(loading, json_get(value, "cage"), name, &rule->cage))
+		return false;
+	policy_settle_network(&rule->cage);
+	return true;
 }
 
 /* What a rule that only denies cannot mean. */

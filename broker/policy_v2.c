@@ -269,6 +269,7 @@ policy_load_v2(struct loading *loading)
 	        &policy->timeout_seconds, &policy->limits) &&
 	    policy_read_cage(loading, json_get(root, "cage"), "cage", &policy->cage) &&
 	    read_rules(loading, json_get(root, "rules")) &&
+	    policy_check_ports(loading, json_get(root, "rules")) &&
 	    read_roots(loading, json_get(root, "allowed_working_roots")) &&
 	    read_path(loading, json_get(root, "path")) &&
 	    policy_read_environment(loading, json_get(root, "environment")) &&

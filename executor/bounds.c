@@ -23,8 +23,7 @@ bounds_root(const struct boot *boot, const char *path)
 bool
 bounds_allow_profile(const char *floor, enum profile profile)
 {
-	/* the only one that filter.c has rules for so far */
-	return profile_within(profile_named(floor), profile) && profile == PROFILE_DEFAULT;
+	return profile_within(profile_named(floor), profile);
 }
 
 static bool
@@ -47,5 +46,8 @@ bounds_check(const struct boot *boot, const struct plan *plan)
 		return EACCES;
 	if (!bounds_allow_profile(boot->profile_floor, plan->profile))
 		return ENOTSUP;
+	if (plan->network > boot->network || plan->network > profile_row(plan->profile)->network_most ||
+	    !tcp_ports_cover(&boot->ports, &plan->ports))
+		return ENETUNREACH;
 	return limits_hold(plan) ? 0 : ERANGE;
 }

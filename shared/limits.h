@@ -15,6 +15,7 @@
 #define LIMIT_SLOTS 64             /* jobs that run at once; 16 unless the policy says otherwise */
 #define LIMIT_SLOTS_DEFAULT 16
 #define LIMIT_ROOTS 64             /* policy roots; each costs one mount per slot */
+#define LIMIT_TCP_PORTS 32         /* of one rule, and of all rules together */
 
 #define LIMIT_FIELDS_BYTES (4u << 20) /* a plan: argv and environment at their bounds, with room */
 #define LIMIT_RECORD_BYTES 65536   /* one line of the log with its newline (AUDIT A4) */

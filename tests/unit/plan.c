@@ -79,6 +79,12 @@ static const struct policy_limits limits = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 static const struct policy_cage cage = { .profile = PROFILE_DEFAULT };
 static const struct policy_cage strict_cage = { .profile = PROFILE_STRICT };
 static const struct policy_cage no_cage;
+static const struct policy_cage loopback_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_LOOPBACK };
+static const struct policy_cage port_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS,
+	.ports = { 1, { 443 } } };
+static const struct policy_cage other_port_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS,
+	.ports = { 1, { 444 } } };
+static const struct policy_cage portless_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS };
 
 static struct plan_source
 good_source(void)
@@ -134,6 +140,9 @@ every_field_of_the_source_is_in_the_digest(void **state)
 	(void)state;
 	CHANGE(policy_sha256, policy_sha256[1]);
 	CHANGE(cage, &strict_cage);
+	CHANGE(cage, &loopback_cage);
+	CHANGE(cage, &port_cage);
+	CHANGE(cage, &other_port_cage);
 	CHANGE(root, "/srv");
 	CHANGE(cwd, "/srv/ws/b");
 	CHANGE(cwd_dev, 9);
@@ -233,6 +242,7 @@ what_is_out_of_bounds_is_not_encoded(void **state)
 	REFUSED(cwd, "/srv/ws/../x");
 	REFUSED(root, "srv");
 	REFUSED(cage, &no_cage);
+	REFUSED(cage, &portless_cage);
 	REFUSED(timeout_ms, 0);
 	REFUSED(timeout_ms, 86400001);
 	REFUSED(environment, bad_environment);
