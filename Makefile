@@ -28,17 +28,17 @@ FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
 PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness courier
 broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
-cli_ROW      = broker/cli      agent-safe              -lcjson
+cli_ROW      = broker/cli      agent-safe              -lcjson -lzstd
 mcp_ROW      = broker/mcp      agent-safe-mcp          -lcjson
 executor_ROW = executor        agent-safe-executor     -lseccomp -lsodium
 keeper_ROW   = executor/keeper agent-safe-keeper       -lsodium
 relay_ROW    = executor/relay  agent-safe-relay
-auditor_ROW  = auditor         agent-safe-auditor      -lsodium
-verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
-witness_ROW  = auditor/witness agent-safe-witness     -lsodium
+auditor_ROW  = auditor         agent-safe-auditor      -lsodium -lzstd
+verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
+witness_ROW  = auditor/witness agent-safe-witness      -lsodium
 courier_ROW  = auditor/courier agent-safe-courier
 # Pure files of the auditor that its verifier and the witness share.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c \
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c \
     seals.c checkpoint.c cosign.c)
 witness_EXTRA = $(addprefix auditor/,scan.c tree.c consistency.c checkpoint.c)
 

@@ -29,6 +29,18 @@ policy_root_count(const struct policy *policy)
 	return policy->root_count;
 }
 
+size_t
+policy_extra_count(const struct policy *policy)
+{
+	return policy->extra_count;
+}
+
+struct policy_root
+policy_extra_at(const struct policy *policy, size_t index)
+{
+	return policy->extras[index];
+}
+
 struct policy_root
 policy_root_at(const struct policy *policy, size_t index)
 {
@@ -73,13 +85,6 @@ const struct boot_audit *
 policy_audit(const struct policy *policy)
 {
 	return policy->audit;
-}
-
-const char *
-policy_profile_floor(const struct policy *policy)
-{
-	(void)policy;
-	return POLICY_PROFILE;
 }
 
 const char *

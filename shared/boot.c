@@ -173,6 +173,11 @@ read_once(const struct field *field, struct boot *boot, unsigned counts[])
 		return field_copy(field, boot->policy_sha256, sizeof(boot->policy_sha256));
 	case BOOT_LAYERS:
 		return field_u64(field, &boot->layers);
+	case BOOT_NETWORK:
+		if (!field_u64(field, &value) || value >= NETWORK_COUNT)
+			return false;
+		boot->network = (enum network)value;
+		return true;
 	case BOOT_COURIER_ID:
 		return read_id(field, &boot->courier_uid);
 	case BOOT_COURIER_PID:
@@ -183,9 +188,19 @@ read_once(const struct field *field, struct boot *boot, unsigned counts[])
 }
 
 static bool
-is_listed(unsigned tag)
+read_port(const struct field *field, struct boot *boot)
 {
-	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_GID) || tag >= BOOT_WITNESS;
+	uint64_t port;
+
+	return field_u64(field, &port) && tcp_ports_append(&boot->ports, port);
+}
+
+/* Every other tag stands once. */
+static bool
+is_many(unsigned tag)
+{
+	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_GID) || tag == BOOT_TCP_PORT ||
+	    tag >= BOOT_WITNESS;
 }
 
 static bool
@@ -197,12 +212,15 @@ read_fields(struct fields_reader *reader, struct boot *boot)
 	while (fields_next(reader, &field)) {
 		if (field.tag == 0 || field.tag > BOOT_LAST)
 			return false;
-		if (!(is_listed(field.tag) ? read_listed : read_once)(&field, boot, counts))
+		if (field.tag == BOOT_TCP_PORT ? !read_port(&field, boot) : is_many(field.tag) ?
+		    !read_listed(&field, boot, counts) : !read_once(&field, boot, counts))
 			return false;
 	}
 	for (unsigned tag = 1; tag <= BOOT_LAST; tag++)
-		if (!is_listed(tag) && counts[tag] != 1)
+		if (!is_many(tag) && counts[tag] != 1)
 			return false;
+	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
+		return false;
 	for (unsigned tag = BOOT_ROOT_FLAGS; tag <= BOOT_ROOT_GID; tag++)
 		if (counts[tag] != counts[BOOT_ROOT_PATH])
 			return false;
@@ -210,7 +228,8 @@ read_fields(struct fields_reader *reader, struct boot *boot)
 	boot->root_count = counts[BOOT_ROOT_PATH];
 	boot->audit.witness_count = counts[BOOT_WITNESS];
 	boot->audit.command_count = counts[BOOT_COMMAND];
-	return fields_complete(reader) && boot_audit_is_possible(&boot->audit) && counts[BOOT_SLOT_INIT] == boot->slot_count;
+	return fields_complete(reader) && boot_audit_is_possible(&boot->audit) &&
+	    counts[BOOT_SLOT_INIT] == boot->slot_count;
 }
 
 bool
@@ -287,6 +306,9 @@ boot_write(const struct boot *boot)
 	put_lists(&writer, boot);
 	fields_put(&writer, BOOT_POLICY_SHA256, boot->policy_sha256, sizeof(boot->policy_sha256));
 	fields_put_u64(&writer, BOOT_LAYERS, boot->layers);
+	fields_put_u64(&writer, BOOT_NETWORK, (uint64_t)boot->network);
+	for (unsigned i = 0; i < boot->ports.count; i++)
+		fields_put_u64(&writer, BOOT_TCP_PORT, boot->ports.list[i]);
 	fields_put_u64(&writer, BOOT_COURIER_ID, boot->courier_uid);
 	fields_put_u64(&writer, BOOT_COURIER_PID, (uint64_t)boot->courier_pid);
 	put_audit(&writer, &boot->audit);

@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
 enum {
 	BOOT_FD = 3,
@@ -77,6 +79,8 @@ enum boot_tag {
 	BOOT_ROOT_GID,       /* many, u64 */
 	BOOT_POLICY_SHA256,  /* 32 bytes: the policy that these roots come from */
 	BOOT_LAYERS,         /* u64: enum layer, what launch has made for every job */
+	BOOT_NETWORK,        /* u64: enum network of profile.h: the farthest the executor accepts */
+	BOOT_TCP_PORT,       /* many, u64, rising: the ports it accepts; with NETWORK_TCP_PORTS at least 1 */
 	BOOT_COURIER_ID,     /* u64: uid */
 	BOOT_COURIER_PID,    /* u64: only in the broker's copy; 0: there is none */
 	BOOT_AUDIT_REQUIRE,  /* u64: enum audit_require */
@@ -91,6 +95,9 @@ enum root_flag {
 	ROOT_SHARED = 1 << 0,     /* the peer need not own its working directory, its group suffices */
 	ROOT_ROOT_OWNED = 1 << 1, /* may belong to uid 0 */
 	ROOT_READ_ONLY = 1 << 2,
+	ROOT_EXTRA_READ = 1 << 3,  /* no root: an entry of read_paths, no working directory lies there */
+	ROOT_EXTRA_WRITE = 1 << 4, /* no root: an entry of write_paths */
+	ROOT_EXTRA = ROOT_EXTRA_READ | ROOT_EXTRA_WRITE,
 };
 
 struct boot_root {
@@ -145,6 +152,8 @@ struct boot {
 	uint8_t policy_sha256[32];
 	uint64_t layers;
 	struct boot_audit audit;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
 };
 
 /* Is it whole: a command of form for each witness, a quorum that can be reached? */
@@ -169,6 +178,8 @@ enum bounds_tag {
 	BOUNDS_PROFILE_FLOOR,     /* text */
 	BOUNDS_ROOT_PATH,         /* many, text: absolute, as written (launch makes it canonical) */
 	BOUNDS_ROOT_FLAGS,        /* many, u64 */
+	BOUNDS_NETWORK,           /* u64: as BOOT_NETWORK */
+	BOUNDS_TCP_PORT,          /* many, u64: as BOOT_TCP_PORT */
 	BOUNDS_AUDIT_REQUIRE,     /* as BOOT_AUDIT_*, BOOT_WITNESS and BOOT_COMMAND */
 	BOUNDS_AUDIT_QUORUM,
 	BOUNDS_AUDIT_SECONDS,

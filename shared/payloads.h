@@ -7,6 +7,7 @@
  */
 #include <stdint.h>
 
+#include "profile.h"
 #include "run.h"
 
 /* --- to the executor ----------------------------------------------------- */
@@ -51,7 +52,8 @@ struct msg_executor_ready {
 	uint64_t layers;       /* what a job gets on this host */
 	uint32_t landlock_abi;
 	uint32_t slots;
-	uint8_t filter_sha256[32]; /* a job's system call filter, as it is loaded */
+	/* a job's system call filter as it is loaded; zeros: outside of the executor's bounds */
+	uint8_t filter_sha256[PROFILE_COUNT][NETWORK_COUNT][32];
 };
 
 enum assess_status {
@@ -222,6 +224,12 @@ struct msg_job_watch { uint64_t unused; };
 
 /* Init: the program was executed; layers: what was set and read back. */
 struct msg_init_started { uint64_t layers; };
+/*
+ * Before INIT_STARTED, only where the keeper has KEEPER_FILTERS_FD: the job's filter is loaded.
+ * Descriptor: its listener (seccomp_unotify(2)).
+ */
+struct msg_init_filtered { uint64_t unused; };
+
 struct msg_init_failed { uint32_t stage; int32_t error; };
 
 /* wait(2) status and usage of the main process with all that init reaped. */

@@ -112,7 +112,7 @@ bench: all
 	@mkdir -p $(BUILD)/bench
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -iquote auditor -o $(BUILD)/bench/audit tests/bench/audit.c \
-	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium
+	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium -lzstd
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/audit.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/queue.sh

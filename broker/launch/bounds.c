@@ -4,8 +4,18 @@
 
 /* Lists: paths and flags must come in equal number. */
 struct counts {
-	unsigned paths, flags, digests, slots, floors, requires, quorums, seconds, witnesses, commands;
+	unsigned paths, flags, digests, slots, floors, networks, requires, quorums, seconds, witnesses, commands;
 };
+
+/* A root's, or those of one that lies beside them: there is but root_owned, and only to write. */
+static bool
+flags_hold(uint64_t flags)
+{
+	if (flags & ROOT_EXTRA)
+		return flags == ROOT_EXTRA_READ ||
+		    (flags & ~(uint64_t)ROOT_ROOT_OWNED) == ROOT_EXTRA_WRITE;
+	return flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+}
 
 static bool
 read_audit(const struct field *field, struct boot_audit *audit, struct counts *counts)
@@ -66,7 +76,14 @@ read_field(const struct field *field, struct boot *boot, struct counts *counts)
 	case BOUNDS_ROOT_FLAGS:
 		return counts->flags < LIMIT_ROOTS &&
 		    field_u64(field, &boot->roots[counts->flags].flags) &&
-		    boot->roots[counts->flags++].flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+		    flags_hold(boot->roots[counts->flags++].flags);
+	case BOUNDS_NETWORK:
+		if (counts->networks++ > 0 || !field_u64(field, &value) || value >= NETWORK_COUNT)
+			return false;
+		boot->network = (enum network)value;
+		return true;
+	case BOUNDS_TCP_PORT:
+		return field_u64(field, &value) && tcp_ports_append(&boot->ports, value);
 	default:
 		return read_audit(field, &boot->audit, counts);
 	}
@@ -79,6 +96,7 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 	struct fields_reader reader;
 	struct field field;
 
+	boot->ports.count = 0;
 	if (!fields_open(&reader, BOUNDS_MAGIC, bytes, length))
 		return false;
 	while (fields_next(&reader, &field))
@@ -90,7 +108,10 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 	boot->root_count = counts.paths;
 	boot->audit.witness_count = counts.witnesses;
 	boot->audit.command_count = counts.commands;
-	return fields_complete(&reader) && boot_audit_is_possible(&boot->audit) && counts.paths == counts.flags && counts.digests == 1 &&
-	    counts.slots == 1 && counts.floors == 1 &&
-	    counts.requires == 1 && counts.quorums == 1 && counts.seconds == 1;
+	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
+		return false;
+	return fields_complete(&reader) && boot_audit_is_possible(&boot->audit) &&
+	    counts.paths == counts.flags && counts.digests == 1 && counts.slots == 1 &&
+	    counts.floors == 1 && counts.networks == 1 && counts.requires == 1 &&
+	    counts.quorums == 1 && counts.seconds == 1;
 }
