@@ -134,8 +134,10 @@ take_cosignature(struct target *target, const char *output, size_t length)
 	uint64_t seconds;
 
 	while (checkpoint_next(&lines, &signature)) {
-		if (signature.length != CHECKPOINT_COSIGNATURE || strcmp(signature.name, target->vkey.name) != 0 ||
-		    !checkpoint_is_cosigned(target->text, strlen(target->text), &target->vkey, signature.bytes, &seconds))
+		if (signature.length != CHECKPOINT_COSIGNATURE || strcmp(signature.name, target->vkey.name) != 0)
+			continue;
+		if (!checkpoint_is_cosigned(target->text, strlen(target->text), &target->vkey, signature.bytes,
+		    &seconds))
 			continue;
 		memcpy(target->cosignature, signature.bytes, sizeof(target->cosignature));
 		target->has_cosignature = true;
@@ -178,7 +180,7 @@ take_witness(struct targets *targets, unsigned index, const struct msg_checkpoin
 	else if (carried->detail == EXIT_STALE)
 		take_stale(targets, index, output, length, newest);
 	else if (carried->detail == EXIT_INCONSISTENT) {
-		log_error("witness %s has cosigned another past of this log than ours; see agent-safe-audit(7), RECOVERY",
+		log_error("witness %s has cosigned another past of this log; see agent-safe-audit(7), RECOVERY",
 		    target->vkey.name);
 		targets_fail(targets, index, WITNESS_FORKED);
 	} else if (carried->detail != 0)

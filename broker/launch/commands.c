@@ -62,10 +62,13 @@ commands_open(struct launch *launch)
 		return;
 	gather(audit, &commands);
 	if (launch->wish.allow_commands)
-		folders_write_file(launch->state_fd, launch->place.state, ALLOWED, commands.bytes, commands.length, 0600);
+		folders_write_file(launch->state_fd, launch->place.state, ALLOWED, commands.bytes, commands.length,
+		    0600);
 	else if (launch->place.mode != MODE_SYSTEM && !are_allowed(launch, &commands))
-		refuse_start("not_permitted", "the policy's section \"audit\" has commands to be run outside the cage "
-		    "(%.200s), and nobody has allowed them here: look at them, then `agent-safe serve --allow-commands`",
+		refuse_start("not_permitted", "the policy's section \"audit\" has commands to be run outside the "
+		    "cage (%.200s), and nobody has allowed them here: look at them, then "
+		    "`agent-safe serve --allow-commands`",
 		    first_program(audit));
+	programs_open_courier(launch);
 	launch->courier_home_fd = folders_make(launch->state_fd, launch->place.state, "courier", &wish);
 }
