@@ -48,6 +48,9 @@ struct cage_order {
 	const char *const *argv;
 	const char *const *envp;    /* default: PATH, HOME, LANG */
 	const char *cwd;            /* default: the workspace */
+	const char *profile;        /* default: "default" */
+	const char *const *read_paths, *const *write_paths; /* NULL-ended; see cage_world.c for what there is */
+	uint64_t minimum, idle_ms;
 	uint64_t timeout_ms, file_bytes, cpu_seconds, processes, open_files, tmp_bytes;
 	unsigned slot;
 	void (*spoil)(struct cage_rig *rig); /* called between assessment and start */
