@@ -241,6 +241,30 @@ a_minimum_that_does_not_hold_refuses_the_run(void **state)
 	assert_int_equal(run.last, rig.ordinary ? MSG_RUN_REFUSED : MSG_RUN_ENDED);
 }
 
+static void
+a_job_is_taken_before_anything_of_the_host(void **state)
+{
+	(void)state;
+	script("cat /proc/self/oom_score_adj");
+	assert_string_equal(run.out, "500\n");
+}
+
+static void
+a_job_that_says_nothing_is_ended(void **state)
+{
+	const char *const silent[] = { "sh", "-c", "echo begun; sleep 20", NULL };
+	const char *const talking[] = { "sh", "-c", "for i in 1 2 3 4 5; do sleep 0.7; echo $i >&2; done", NULL };
+
+	(void)state;
+	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = silent, .idle_ms = 500 }, &run));
+	assert_int_equal(run.end.outcome, OUTCOME_TIMED_OUT);
+	assert_true(run.end.flags & END_IDLE);
+	assert_string_equal(run.out, "begun\n");
+	assert_true(cage_rig_run(&rig, &(struct cage_order){ .argv = talking, .idle_ms = 3000 }, &run));
+	assert_int_equal(run.end.outcome, OUTCOME_SUCCEEDED);
+	assert_false(run.end.flags & END_IDLE);
+}
+
 int
 main(void)
 {
@@ -256,6 +280,8 @@ main(void)
 		cmocka_unit_test(what_is_protected_is_so_in_a_write_path),
 		cmocka_unit_test(nothing_that_launch_has_not_opened_is_shown),
 		cmocka_unit_test(a_path_that_was_swapped_shows_what_was_opened),
+		cmocka_unit_test(a_job_is_taken_before_anything_of_the_host),
+		cmocka_unit_test(a_job_that_says_nothing_is_ended),
 		cmocka_unit_test(a_minimum_that_does_not_hold_refuses_the_run),
 		cmocka_unit_test(a_path_that_was_removed_refuses_the_run),
 	};
@@ -264,6 +290,7 @@ main(void)
 		printf("# skipped: needs root\n");
 		return 77;
 	}
+	rig.beside = true;
 	return cmocka_run_group_tests_name("as root", tests, open_as_root, close_rig) |
 	    cmocka_run_group_tests_name("as an ordinary user", tests, open_as_user, close_rig);
 }

@@ -18,6 +18,7 @@
 #define CAGE_RIG_OWNER 12345 /* owns the workspace; the ordinary user */
 
 struct cage_rig {
+	bool beside;                /* with places beside the root, see cage_world.c; set it before the start */
 	bool ordinary;
 	char base[LIMIT_PATH];      /* everything lies below it */
 	char workspace[LIMIT_PATH]; /* base/ws, or where the caller said */

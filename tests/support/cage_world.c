@@ -123,7 +123,8 @@ fill_boot(struct cage_rig *rig)
 	boot->root_count = 1;
 	text_copy(boot->roots[0].path, LIMIT_PATH, rig->workspace);
 	boot->roots[0].uid = boot->roots[0].gid = CAGE_RIG_OWNER;
-	fill_extras(rig);
+	if (rig->beside)
+		fill_extras(rig);
 }
 
 /* A user namespace with this one line in its maps; its descriptor. */
@@ -263,7 +264,8 @@ cage_world_make(struct cage_rig *rig)
 	/* Closed to everybody but its owner: the executor gets in by the idmapped mount alone. */
 	make(rig, "ws", 0700, CAGE_RIG_OWNER, CAGE_RIG_OWNER);
 	cage_rig_write(rig, "agent-safe-policy.json", "{}\n", 0644);
-	make_extras(rig);
+	if (rig->beside)
+		make_extras(rig);
 	make(rig, "runs", 0710, rig->boot.executor_uid, rig->boot.broker_gid);
 	for (unsigned i = 0; i < CAGE_RIG_SLOTS; i++) {
 		text_format(name, sizeof(name), "runs/%u", i);
