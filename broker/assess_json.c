@@ -128,7 +128,9 @@ add_cage(const struct broker *broker, struct json *object, const struct job *job
 	scoped_free char *text = bytes_make(CAGE_TEXT_BYTES);
 	scoped_free char *clean = NULL;
 
-	memcpy(facts.filter_sha256, broker->filter_sha256, sizeof(facts.filter_sha256));
+	if (assessment->planned)
+		memcpy(facts.filter_sha256, broker->filter_sha256[assessment->decision.cage.profile]
+		    [assessment->decision.cage.network], sizeof(facts.filter_sha256));
 	if (assessment->planned && cage_text(assessment->plan.bytes, assessment->plan.length, &facts,
 	    text)) {
 		clean = result_repair(text, strlen(text));

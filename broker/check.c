@@ -163,6 +163,7 @@ bounds_main(int argc, char **argv)
 	struct policy_error error;
 	struct policy *policy = load_input(argc, argv, &error);
 	struct fields_writer writer;
+	struct tcp_ports ports;
 	bool written;
 
 	if (!policy) {
@@ -175,6 +176,9 @@ bounds_main(int argc, char **argv)
 	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR,
 	    profile_row(policy_cage_floor(policy))->name);
 	put_places(&writer, policy);
+	fields_put_u64(&writer, BOUNDS_NETWORK, (uint64_t)policy_network_bounds(policy, &ports));
+	for (unsigned i = 0; i < ports.count; i++)
+		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);
 	written = !writer.failed && write_output(writer.bytes, writer.length);
 	fields_free(&writer);
 	policy_free(policy);

@@ -154,13 +154,21 @@ environment_is_good(const struct plan_source *source)
 }
 
 static bool
+network_is_good(const struct policy_cage *cage)
+{
+	return cage->network < NETWORK_COUNT &&
+	    (cage->network == NETWORK_TCP_PORTS) == (cage->ports.count > 0);
+}
+
+static bool
 place_is_good(const struct plan_source *source)
 {
 	for (size_t i = 0; i < source->cage->extra_count; i++)
 		if (strlen(source->cage->extras[i].path) >= LIMIT_PATH ||
 		    !text_path_is_clean(source->cage->extras[i].path))
 			return false;
-	return profile_row(source->cage->profile) && source->cage->extra_count <= LIMIT_EXTRAS &&
+	return profile_row(source->cage->profile) && network_is_good(source->cage) &&
+	    source->cage->extra_count <= LIMIT_EXTRAS &&
 	    source->cwd_handle_length <= HANDLE_MOST &&
 	    strlen(source->root) < LIMIT_PATH && text_path_is_clean(source->root) &&
 	    strlen(source->cwd) < LIMIT_PATH && text_path_is_clean(source->cwd) &&
@@ -234,6 +242,10 @@ put_extras(const struct plan_source *source, struct fields_writer *writer, uint6
 static void
 put_options(const struct plan_source *source, struct fields_writer *writer)
 {
+	if (source->cage->network != NETWORK_NONE)
+		fields_put_u64(writer, PLAN_NETWORK, (uint64_t)source->cage->network);
+	for (unsigned i = 0; i < source->cage->ports.count; i++)
+		fields_put_u64(writer, PLAN_TCP_PORT, source->cage->ports.list[i]);
 	put_extras(source, writer, ROOT_EXTRA_READ, PLAN_READ_PATH);
 	put_extras(source, writer, ROOT_EXTRA_WRITE, PLAN_WRITE_PATH);
 	if (source->limits->idle_ms)

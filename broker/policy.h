@@ -42,6 +42,7 @@
 
 #include "limits.h"
 #include "profile.h"
+#include "tcp_ports.h"
 
 struct policy; /* a loaded policy; policy_free() */
 
@@ -75,6 +76,8 @@ unsigned policy_workers(const struct policy *policy); /* jobs the broker itself 
 unsigned policy_group(const struct policy *policy, const char *name); /* how many run at once; 0: no such group */
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
 enum profile policy_cage_floor(const struct policy *policy); /* the weakest that any rule allows */
+/* The farthest that any rule allows, and the ports of all of them. */
+enum network policy_network_bounds(const struct policy *policy, struct tcp_ports *ports);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);
 uint64_t policy_keep_bytes(const struct policy *policy);     /* version 1: max_output_chars */
@@ -98,6 +101,8 @@ size_t policy_programs(const struct policy *policy, const char *argv0, const cha
 /* How a job is confined: PLAN_* of plan.h. */
 struct policy_cage {
 	enum profile profile;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
 	const struct policy_root *extras; /* read_paths and write_paths, with ROOT_EXTRA_READ or _WRITE */
 	size_t extra_count;
 	uint64_t minimum; /* enum layer of run.h, as bits */

@@ -46,12 +46,14 @@ bool
 policy_read_cage(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage)
 {
-	static const char *const known[] = { "profile", "read_paths", "write_paths", "minimum", NULL };
+	static const char *const known[] = { "profile", "network", "read_paths", "write_paths", "minimum",
+		NULL };
 
 	if (!value)
 		return true;
 	return policy_read_keys(loading, value, where, known) &&
 	    read_profile(loading, json_get(value, "profile"), where, cage) &&
+	    policy_read_network(loading, value, where, cage) &&
 	    policy_read_paths(loading, value, where, cage) &&
 	    read_minimum(loading, json_get(value, "minimum"), where, cage);
 }

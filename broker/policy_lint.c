@@ -108,6 +108,21 @@ lint_rule(struct lints *lints, const struct policy *policy, size_t index)
 		    index, name);
 }
 
+/* Landlock knows ports, not addresses. */
+static void
+lint_network(struct lints *lints, const struct policy *policy, size_t index)
+{
+	const struct policy_cage *cage = &policy->rules[index].cage;
+
+	if (policy->rules[index].effect == EFFECT_DENY || cage->network != NETWORK_TCP_PORTS)
+		return;
+	for (unsigned i = 0; i < cage->ports.count; i++)
+		add(lints,
+		    "rule %zu: its job may send what it reads to any address on TCP port %u, and reach "
+		    "what this host itself serves there, on its loopback too",
+		    index, cage->ports.list[i]);
+}
+
 static void
 lint_roots(struct lints *lints, const struct policy *policy)
 {
@@ -158,8 +173,10 @@ policy_lint(const struct policy *policy, char **texts, size_t capacity)
 
 	if (policy->rule_count == 0)
 		add(&lints, "there is no rule, so everything is denied");
-	for (size_t i = 0; i < policy->rule_count; i++)
+	for (size_t i = 0; i < policy->rule_count; i++) {
 		lint_rule(&lints, policy, i);
+		lint_network(&lints, policy, i);
+	}
 	lint_roots(&lints, policy);
 	lint_environment(&lints, policy);
 	for (size_t i = 0; i < policy->denied.count; i++)

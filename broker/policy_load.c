@@ -253,6 +253,7 @@ set_defaults(struct policy *policy)
 	policy->approval_seconds = 86400;
 	policy->search_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	policy->cage.profile = PROFILE_DEFAULT;
+	policy->cage.network = POLICY_NETWORK_UNSAID;
 	policy->limits = (struct policy_limits){
 		.grace_ms = LIMIT_GRACE_MS,
 		.open_files = 1024,

@@ -139,6 +139,18 @@ bool policy_read_cage(struct loading *loading, const struct json *value, const c
 bool policy_read_paths(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage);
 
+/* --- policy_network.c --- */
+
+#define POLICY_NETWORK_UNSAID NETWORK_COUNT /* in a cage section's result: the profile's own */
+
+/* The member `network` of a cage section, and whether its profile allows what then counts. */
+bool policy_read_network(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage);
+void policy_settle_network(struct policy_cage *cage);
+
+/* All rules together stay within the number of ports that fits. */
+bool policy_check_ports(struct loading *loading, const struct json *rules);
+
 enum name_class {
 	NAME_BAD,      /* no name of a variable */
 	NAME_PLAIN,

@@ -172,8 +172,11 @@ read_confinement(
 	snprintf(cage, sizeof(cage), "%s.cage", where);
 	snprintf(limits, sizeof(limits), "%s.limits", where);
 	rule->cage = loading->policy->cage;
-	return policy_read_cage(loading, json_get(value, "cage"), cage, &rule->cage) &&
-	    policy_read_rule_limits(loading, json_get(value, "limits"), limits, rule);
+	if (!policy_read_cage(loading, json_get(value, "cage"), cage, &rule->cage) ||
+	    !policy_read_rule_limits(loading, json_get(value, "limits"), limits, rule))
+		return false;
+	policy_settle_network(&rule->cage);
+	return true;
 }
 
 /* What a rule that only denies cannot mean. */

@@ -26,6 +26,20 @@ add_conditions(struct json *object, const char *key, const struct condition_list
 		    json_add_object(array, NULL), kinds[list->items[i].kind], list->items[i].text);
 }
 
+static void
+add_cage(struct json *object, const struct policy_cage *cage)
+{
+	struct json *shown = json_add_object(object, "cage"), *ports;
+
+	json_add_text(shown, "profile", profile_row(cage->profile)->name);
+	json_add_text(shown, "network", network_name(cage->network));
+	if (cage->network != NETWORK_TCP_PORTS)
+		return;
+	ports = json_add_array(shown, "tcp_ports");
+	for (unsigned i = 0; i < cage->ports.count; i++)
+		json_add_integer(ports, NULL, cage->ports.list[i]);
+}
+
 struct json *
 policy_rule_json(const struct policy *policy, int rule_index)
 {
@@ -46,6 +60,8 @@ policy_rule_json(const struct policy *policy, int rule_index)
 	json_add_text(object, "effect", rule->effect == EFFECT_DENY ? "deny" : "allow");
 	add_conditions(object, "match", &rule->match);
 	add_conditions(object, "not_match", &rule->not_match);
+	if (rule->effect == EFFECT_ALLOW)
+		add_cage(object, &rule->cage);
 	if (rule->reason)
 		json_add_text(object, "reason", rule->reason);
 	return object;

@@ -220,6 +220,7 @@ policy_load_v2(struct loading *loading)
 	    policy_read_cage(loading, json_get(root, "cage"), "cage", &policy->cage) &&
 	    policy_read_limits(loading, json_get(root, "limits")) &&
 	    read_rules(loading, json_get(root, "rules")) &&
+	    policy_check_ports(loading, json_get(root, "rules")) &&
 	    read_path(loading, json_get(root, "path")) &&
 	    policy_read_environment(loading, json_get(root, "environment")) &&
 	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&

@@ -50,8 +50,7 @@ check_extra(const struct boot *boot, const struct plan *plan, const struct plan_
 bool
 bounds_allow_profile(const char *floor, enum profile profile)
 {
-	/* the only one that filter.c has rules for so far */
-	return profile_within(profile_named(floor), profile) && profile == PROFILE_DEFAULT;
+	return profile_within(profile_named(floor), profile);
 }
 
 static bool
@@ -74,6 +73,9 @@ bounds_check(const struct boot *boot, const struct plan *plan)
 		return EACCES;
 	if (!bounds_allow_profile(boot->profile_floor, plan->profile))
 		return ENOTSUP;
+	if (plan->network > boot->network || plan->network > profile_row(plan->profile)->network_most ||
+	    !tcp_ports_cover(&boot->ports, &plan->ports))
+		return ENETUNREACH;
 	for (size_t i = 0; i < plan->extra_count; i++) {
 		int error = check_extra(boot, plan, &plan->extras[i]);
 

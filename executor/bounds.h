@@ -17,7 +17,7 @@ int bounds_root(const struct boot *boot, const char *path);
 /* Which of those that lie beside the roots this is; -1: none. */
 int bounds_extra(const struct boot *boot, const struct plan_extra *extra);
 
-/* A profile that we can build, and not weaker than the floor: a name, as launch has written it. */
+/* A profile, and one not weaker than the floor: a name, as launch has written it. */
 bool bounds_allow_profile(const char *floor, enum profile profile);
 
 /* Does the plan keep within the bounds?  0, or the errno that goes on record. */

@@ -13,7 +13,7 @@
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
 enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV, SHAPE_EXTRA };
+	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -56,6 +56,8 @@ static const struct {
 	[PLAN_TMP_BYTES] = { SHAPE_NUMBER, AT(tmp_bytes), 8 },
 	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
+	[PLAN_NETWORK] = { SHAPE_NETWORK, 0, 0 },
+	[PLAN_TCP_PORT] = { SHAPE_PORT, 0, 0 },
 	[PLAN_READ_PATH] = { SHAPE_EXTRA, 0, 0 },
 	[PLAN_WRITE_PATH] = { SHAPE_EXTRA, 0, 0 },
 	[PLAN_IDLE_MS] = { SHAPE_NUMBER, AT(idle_ms), 8 },
@@ -155,6 +157,26 @@ read_profile(struct plan *plan, const struct field *field)
 	return plan->profile != 0;
 }
 
+/* None is told by its absence: one plan, one digest. */
+static bool
+read_network(struct plan *plan, const struct field *field)
+{
+	uint64_t network;
+
+	if (!field_u64(field, &network) || network == NETWORK_NONE || network >= NETWORK_COUNT)
+		return false;
+	plan->network = (enum network)network;
+	return true;
+}
+
+static bool
+read_port(struct plan *plan, const struct field *field)
+{
+	uint64_t port;
+
+	return field_u64(field, &port) && tcp_ports_append(&plan->ports, port);
+}
+
 static bool
 read_field(struct plan *plan, struct reading *reading, const struct field *field)
 {
@@ -179,6 +201,10 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_argument(plan, reading, field);
 	case SHAPE_ENV:
 		return read_environment(plan, reading, field);
+	case SHAPE_NETWORK:
+		return read_network(plan, field);
+	case SHAPE_PORT:
+		return read_port(plan, field);
 	case SHAPE_EXTRA:
 		return read_extra(plan, reading, field);
 	}
@@ -196,7 +222,8 @@ numbers_hold(const struct reading *reading)
 	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
 		unsigned wanted = 1;
 
-		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_READ_PATH || tag == PLAN_WRITE_PATH)
+		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_TCP_PORT || tag == PLAN_READ_PATH ||
+		    tag == PLAN_WRITE_PATH)
 			continue;
 		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
 			wanted = interpreter;
@@ -220,6 +247,8 @@ values_hold(const struct plan *plan, const struct reading *reading)
 	if (!text_path_within(plan->cwd, plan->root) || !kind_is_known(plan->program.kind))
 		return false;
 	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
+		return false;
+	if ((plan->network == NETWORK_TCP_PORTS) != (plan->ports.count > 0))
 		return false;
 	if (plan->audit_loss >= AUDIT_LOSS_COUNT || plan->retry_safe > 1)
 		return false;

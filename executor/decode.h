@@ -11,6 +11,7 @@
 
 #include "limits.h"
 #include "profile.h"
+#include "tcp_ports.h"
 
 #define DECODE_HANDLE_BYTES 132 /* i32le type and MAX_HANDLE_SZ of Linux */
 
@@ -43,6 +44,8 @@ struct plan {
 	uint64_t timeout_ms, grace_ms, keep_bytes, output_bytes;
 	uint64_t audit_loss; /* enum audit_loss */
 	uint64_t retry_safe; /* the broker's business; covered by the digest all the same */
+	enum network network;
+	struct tcp_ports ports;
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
 	uint64_t idle_ms, cpu_percent, minimum; /* 0: none */
 	struct plan_extra extras[LIMIT_EXTRAS]; /* in the plan's order */

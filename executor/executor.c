@@ -168,7 +168,8 @@ executor_open(struct executor *executor)
 	if (!box_template(&executor->boot, executor->template))
 		fatal("box: path too long");
 	template_make(&executor->boot, executor->jobs, executor->inits);
-	filter_open(executor->one_uid);
+	filter_open(executor->one_uid, profile_named(executor->boot.profile_floor),
+	    executor->boot.network);
 	forget_children();
 	open_channels(executor);
 }

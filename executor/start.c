@@ -239,7 +239,8 @@ note_cage(const struct attempt *attempt, int plan_fd)
 	size_t length;
 	bool good;
 
-	memcpy(facts.filter_sha256, filter_digest(), sizeof(facts.filter_sha256));
+	memcpy(facts.filter_sha256, filter_digest(attempt->plan.profile, attempt->plan.network),
+	    sizeof(facts.filter_sha256));
 	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
 	if (!bytes)
 		return errno;

@@ -106,29 +106,49 @@ read_once(const struct field *field, struct boot *boot, unsigned counts[])
 		return field_copy(field, boot->policy_sha256, sizeof(boot->policy_sha256));
 	case BOOT_LAYERS:
 		return field_u64(field, &boot->layers);
+	case BOOT_NETWORK:
+		if (!field_u64(field, &value) || value >= NETWORK_COUNT)
+			return false;
+		boot->network = (enum network)value;
+		return true;
 	default:
 		return false;
 	}
 }
 
 static bool
+read_port(const struct field *field, struct boot *boot)
+{
+	uint64_t port;
+
+	return field_u64(field, &port) && tcp_ports_append(&boot->ports, port);
+}
+
+/* Every other tag stands once. */
+static bool
+is_many(unsigned tag)
+{
+	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_GID) || tag == BOOT_TCP_PORT;
+}
+
+static bool
 read_fields(struct fields_reader *reader, struct boot *boot)
 {
-	unsigned counts[BOOT_LAYERS + 1] = { 0 };
+	unsigned counts[BOOT_TCP_PORT + 1] = { 0 };
 	struct field field;
 
 	while (fields_next(reader, &field)) {
-		if (field.tag == 0 || field.tag > BOOT_LAYERS)
+		if (field.tag == 0 || field.tag > BOOT_TCP_PORT)
 			return false;
-		if (field.tag >= BOOT_SLOT_JOB && field.tag <= BOOT_ROOT_GID) {
-			if (!read_listed(&field, boot, counts))
-				return false;
-		} else if (!read_once(&field, boot, counts))
+		if (field.tag == BOOT_TCP_PORT ? !read_port(&field, boot) : is_many(field.tag) ?
+		    !read_listed(&field, boot, counts) : !read_once(&field, boot, counts))
 			return false;
 	}
-	for (unsigned tag = 1; tag <= BOOT_LAYERS; tag++)
-		if ((tag < BOOT_SLOT_JOB || tag > BOOT_ROOT_GID) && counts[tag] != 1)
+	for (unsigned tag = 1; tag <= BOOT_TCP_PORT; tag++)
+		if (!is_many(tag) && counts[tag] != 1)
 			return false;
+	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
+		return false;
 	for (unsigned tag = BOOT_ROOT_FLAGS; tag <= BOOT_ROOT_GID; tag++)
 		if (counts[tag] != counts[BOOT_ROOT_PATH])
 			return false;
@@ -199,6 +219,9 @@ boot_write(const struct boot *boot)
 	put_lists(&writer, boot);
 	fields_put(&writer, BOOT_POLICY_SHA256, boot->policy_sha256, sizeof(boot->policy_sha256));
 	fields_put_u64(&writer, BOOT_LAYERS, boot->layers);
+	fields_put_u64(&writer, BOOT_NETWORK, (uint64_t)boot->network);
+	for (unsigned i = 0; i < boot->ports.count; i++)
+		fields_put_u64(&writer, BOOT_TCP_PORT, boot->ports.list[i]);
 	fd = fields_seal(&writer, "boot");
 	fields_free(&writer);
 	return fd;

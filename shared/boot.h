@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
 enum {
 	BOOT_FD = 3,
@@ -74,7 +76,7 @@ enum boot_tag {
 	BOOT_POLICY_SHA256,  /* 32 bytes: the policy that these roots come from */
 	BOOT_LAYERS,         /* u64: enum layer, what launch has made for every job */
 	BOOT_NETWORK,        /* u64: enum network of profile.h: the farthest the executor accepts */
-	BOOT_TCP_PORT,       /* many, u64: the ports it accepts */
+	BOOT_TCP_PORT,       /* many, u64, rising: the ports it accepts; with NETWORK_TCP_PORTS at least 1 */
 };
 
 enum root_flag {
@@ -113,6 +115,8 @@ struct boot {
 	unsigned root_count;
 	uint8_t policy_sha256[32];
 	uint64_t layers;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
 };
 
 /* Read and check the memfd at fd; false when it is not exactly a boot record.  boot: large, keep it static. */
@@ -135,7 +139,7 @@ enum bounds_tag {
 	BOUNDS_ROOT_PATH,         /* many, text: absolute, as written (launch makes it canonical) */
 	BOUNDS_ROOT_FLAGS,        /* many, u64 */
 	BOUNDS_NETWORK,           /* u64: as BOOT_NETWORK */
-	BOUNDS_TCP_PORT,          /* many, u64 */
+	BOUNDS_TCP_PORT,          /* many, u64: as BOOT_TCP_PORT */
 };
 
 #endif

@@ -15,6 +15,7 @@
 #define LIMIT_SLOTS 64             /* jobs that run at once; 16 unless the policy says otherwise */
 #define LIMIT_SLOTS_DEFAULT 16
 #define LIMIT_ROOTS 64             /* policy roots; each costs one mount per slot */
+#define LIMIT_TCP_PORTS 32         /* of one rule, and of all rules together */
 
 #define LIMIT_EXTRAS 32            /* read_paths and write_paths of one plan */
 #define LIMIT_CPU_PERCENT 102400   /* of one processor: 1024 of them */

@@ -1,4 +1,6 @@
 /* The rules made from messages.def. */
+#include "profile.h" /* before payloads.h, which names its enums: its structs are never sent */
+
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wpadded"
 #include "payloads.h"

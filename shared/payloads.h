@@ -7,6 +7,7 @@
  */
 #include <stdint.h>
 
+#include "profile.h"
 #include "run.h"
 
 /* --- to the executor ----------------------------------------------------- */
@@ -51,7 +52,8 @@ struct msg_executor_ready {
 	uint64_t layers;       /* what a job gets on this host */
 	uint32_t landlock_abi;
 	uint32_t slots;
-	uint8_t filter_sha256[32]; /* a job's system call filter, as it is loaded */
+	/* a job's system call filter as it is loaded; zeros: outside of the executor's bounds */
+	uint8_t filter_sha256[PROFILE_COUNT][NETWORK_COUNT][32];
 };
 
 enum assess_status {

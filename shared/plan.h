@@ -52,7 +52,7 @@ enum plan_tag {
 	PLAN_AUDIT_LOSS,          /* opt: enum audit_loss; not there: AUDIT_LOSS_LATER */
 	PLAN_RETRY_SAFE,          /* opt: 1: a run of which nobody knows how it ended may be repeated */
 	PLAN_NETWORK,             /* opt: enum network of profile.h; not there: NETWORK_NONE */
-	PLAN_TCP_PORT,            /* many, u64: with NETWORK_TCP_PORTS, at least 1: where it may connect */
+	PLAN_TCP_PORT,            /* many, u64, rising: with NETWORK_TCP_PORTS, at least 1: where it may connect */
 	PLAN_READ_PATH,           /* many, text: canonical; shown read-only at its own path */
 	PLAN_WRITE_PATH,          /* many, text: canonical; shown writable at its own path */
 	PLAN_IDLE_MS,             /* opt: no output for this long ends it; not there: no limit */

@@ -4,7 +4,7 @@
 
 /* Lists: paths and flags must come in equal number. */
 struct counts {
-	unsigned paths, flags, digests, slots, floors;
+	unsigned paths, flags, digests, slots, floors, networks;
 };
 
 /* A root's, or those of one that lies beside them: there is but root_owned, and only to write. */
@@ -40,6 +40,13 @@ read_field(const struct field *field, struct boot *boot, struct counts *counts)
 		return counts->flags < LIMIT_ROOTS &&
 		    field_u64(field, &boot->roots[counts->flags].flags) &&
 		    flags_hold(boot->roots[counts->flags++].flags);
+	case BOUNDS_NETWORK:
+		if (counts->networks++ > 0 || !field_u64(field, &value) || value >= NETWORK_COUNT)
+			return false;
+		boot->network = (enum network)value;
+		return true;
+	case BOUNDS_TCP_PORT:
+		return field_u64(field, &value) && tcp_ports_append(&boot->ports, value);
 	default:
 		return false;
 	}
@@ -52,6 +59,7 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 	struct fields_reader reader;
 	struct field field;
 
+	boot->ports.count = 0;
 	if (!fields_open(&reader, BOUNDS_MAGIC, bytes, length))
 		return false;
 	while (fields_next(&reader, &field))
@@ -61,6 +69,9 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 		if (boot->roots[i].path[0] != '/')
 			return false;
 	boot->root_count = counts.paths;
+	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
+		return false;
 	return fields_complete(&reader) && counts.paths == counts.flags && counts.digests == 1 &&
-	    counts.slots == 1 && counts.floors == 1;
+	    counts.slots == 1 && counts.floors == 1 &&
+	    counts.networks == 1;
 }

@@ -1,5 +1,5 @@
 /* The plan's decoder on any bytes.
- * links: executor/decode.c shared/fields.c shared/profile.c shared/text.c */
+ * links: executor/decode.c shared/fields.c shared/profile.c shared/text.c shared/tcp_ports.c */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

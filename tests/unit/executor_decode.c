@@ -1,5 +1,5 @@
 /* The plan's decoder: every field missing, doubled, too long; every bound.
- * links: executor/decode.c shared/fields.c shared/profile.c shared/text.c tests/support/plan_bytes.c */
+ * links: executor/decode.c shared/fields.c shared/profile.c shared/text.c tests/support/plan_bytes.c shared/tcp_ports.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -211,6 +211,63 @@ elements_keep_their_shape(void **state)
 	free(element);
 }
 
+/* A plan with these fields behind its own. */
+static bool
+decodes_with_network(const uint64_t *network, const uint64_t *ports, size_t count)
+{
+	struct fields_writer more;
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 1, &length), *whole;
+	bool good;
+
+	fields_begin(&more, PLAN_MAGIC);
+	if (network)
+		fields_put_u64(&more, PLAN_NETWORK, *network);
+	for (size_t i = 0; i < count; i++)
+		fields_put_u64(&more, PLAN_TCP_PORT, ports[i]);
+	whole = malloc(length + more.length);
+	memcpy(whole, bytes, length);
+	memcpy(whole + length, more.bytes + 8, more.length - 8);
+	good = decode_plan(&plan, whole, length + more.length - 8);
+	if (good)
+		assert_true(plan.network == (network ? *network : 0) && plan.ports.count == count);
+	if (good)
+		decode_free(&plan);
+	fields_free(&more);
+	free(whole);
+	free(bytes);
+	return good;
+}
+
+/* One network has one form, so that one cage has one digest. */
+static void
+a_network_has_ports_exactly_when_they_mean_something(void **state)
+{
+	static const uint64_t none = NETWORK_NONE, loopback = NETWORK_LOOPBACK, tcp = NETWORK_TCP_PORTS,
+	    unknown = NETWORK_COUNT;
+	static const uint64_t rising[] = { 22, 443, 65535 }, falling[] = { 443, 22 }, twice[] = { 22, 22 },
+	    zero[] = { 0 }, large[] = { 65536 };
+	uint64_t many[LIMIT_TCP_PORTS + 1];
+
+	(void)state;
+	assert_true(decodes_with_network(NULL, NULL, 0));
+	assert_true(decodes_with_network(&loopback, NULL, 0));
+	assert_true(decodes_with_network(&tcp, rising, 3));
+	assert_false(decodes_with_network(&none, NULL, 0));
+	assert_false(decodes_with_network(&unknown, NULL, 0));
+	assert_false(decodes_with_network(&tcp, NULL, 0));
+	assert_false(decodes_with_network(&loopback, rising, 1));
+	assert_false(decodes_with_network(NULL, rising, 1));
+	assert_false(decodes_with_network(&tcp, falling, 2));
+	assert_false(decodes_with_network(&tcp, twice, 2));
+	assert_false(decodes_with_network(&tcp, zero, 1));
+	assert_false(decodes_with_network(&tcp, large, 1));
+	for (size_t i = 0; i <= LIMIT_TCP_PORTS; i++)
+		many[i] = i + 1;
+	assert_true(decodes_with_network(&tcp, many, LIMIT_TCP_PORTS));
+	assert_false(decodes_with_network(&tcp, many, LIMIT_TCP_PORTS + 1));
+}
+
 /*
  * A plan of nothing but this many arguments of this length: too much is refused at the first one
  * beyond.
@@ -311,6 +368,7 @@ main(void)
 		cmocka_unit_test(paths_are_clean_and_nested),
 		cmocka_unit_test(values_keep_their_bounds),
 		cmocka_unit_test(elements_keep_their_shape),
+		cmocka_unit_test(a_network_has_ports_exactly_when_they_mean_something),
 		cmocka_unit_test(too_many_arguments_do_no_harm),
 		cmocka_unit_test(paths_beside_the_root_arrive_in_their_order),
 		cmocka_unit_test(more_paths_than_fit_are_refused),

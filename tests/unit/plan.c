@@ -82,6 +82,12 @@ static const struct policy_root read_opt = { "/opt", ROOT_EXTRA_READ }, write_op
 static const struct policy_cage cage = { .profile = PROFILE_DEFAULT };
 static const struct policy_cage strict_cage = { .profile = PROFILE_STRICT };
 static const struct policy_cage no_cage;
+static const struct policy_cage loopback_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_LOOPBACK };
+static const struct policy_cage port_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS,
+	.ports = { 1, { 443 } } };
+static const struct policy_cage other_port_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS,
+	.ports = { 1, { 444 } } };
+static const struct policy_cage portless_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS };
 static const struct policy_cage reading_cage = { .profile = PROFILE_DEFAULT, .extras = &read_opt, .extra_count = 1 };
 static const struct policy_cage writing_cage = { .profile = PROFILE_DEFAULT, .extras = &write_opt, .extra_count = 1 };
 static const struct policy_cage unclean_cage = { .profile = PROFILE_DEFAULT, .extras = &unclean, .extra_count = 1 };
@@ -141,6 +147,9 @@ every_field_of_the_source_is_in_the_digest(void **state)
 	(void)state;
 	CHANGE(policy_sha256, policy_sha256[1]);
 	CHANGE(cage, &strict_cage);
+	CHANGE(cage, &loopback_cage);
+	CHANGE(cage, &port_cage);
+	CHANGE(cage, &other_port_cage);
 	CHANGE(cage, &reading_cage);
 	CHANGE(cage, &writing_cage);
 	CHANGE(cage, &wanting_cage);
@@ -243,6 +252,7 @@ what_is_out_of_bounds_is_not_encoded(void **state)
 	REFUSED(cwd, "/srv/ws/../x");
 	REFUSED(root, "srv");
 	REFUSED(cage, &no_cage);
+	REFUSED(cage, &portless_cage);
 	REFUSED(cage, &unclean_cage);
 	REFUSED(timeout_ms, 0);
 	REFUSED(timeout_ms, 86400001);

@@ -1,5 +1,5 @@
 /* Loading, deciding and linting of broker/policy*.c.
- * links: broker/policy.c broker/policy_cage.c broker/policy_decide.c broker/policy_environment.c broker/policy_limits.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_paths.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/profile.c shared/run.c
+ * links: broker/policy.c broker/policy_cage.c broker/policy_decide.c broker/policy_environment.c broker/policy_limits.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_paths.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/profile.c shared/run.c broker/policy_network.c shared/tcp_ports.c
  * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -704,6 +704,101 @@ a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor(void **state)
 	assert_non_null(strstr(refusal("{\"version\":2,\"cage\":{\"profile\":1}}"), "cage.profile must be a string"));
 }
 
+static struct policy_error network_error;
+
+/* rules[0]'s network under this cage section of the policy and that of the rule; NETWORK_COUNT: refused. */
+static enum network
+network_of(const char *of_all, const char *of_rule, struct tcp_ports *ports)
+{
+	char text[1024];
+	enum network network;
+	struct policy *policy;
+
+	snprintf(text, sizeof(text), "{\"version\":2,\"allowed_working_roots\":[\"/\"],\"cage\":{%s},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{%s}}]}", of_all, of_rule);
+	policy = policy_load(text, strlen(text), "/srv/ws", &network_error);
+	if (!policy)
+		return NETWORK_COUNT;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	network = answer.cage.network;
+	*ports = answer.cage.ports;
+	policy_free(policy);
+	return network;
+}
+
+static void
+a_rule_has_the_network_that_it_or_the_policy_or_its_profile_says(void **state)
+{
+	struct tcp_ports ports;
+
+	(void)state;
+	assert_int_equal(network_of("", "", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("", "\"network\":\"loopback\"", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("\"network\":\"loopback\"", "", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("\"network\":\"loopback\"", "\"network\":\"none\"", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("\"profile\":\"agent\"", "", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("", "\"profile\":\"agent\"", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("\"network\":\"none\"", "\"profile\":\"agent\"", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("\"profile\":\"agent\"", "\"profile\":\"strict\"", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("\"network\":{\"tcp_ports\":[22]}", "\"network\":{\"tcp_ports\":[443,80]}", &ports),
+	    NETWORK_TCP_PORTS);
+	assert_true(ports.count == 2 && ports.list[0] == 80 && ports.list[1] == 443);
+	assert_int_equal(network_of("\"network\":{\"tcp_ports\":[22]}", "\"network\":\"none\"", &ports), NETWORK_NONE);
+	assert_int_equal(ports.count, 0);
+}
+
+static void
+a_network_that_is_none_or_that_its_profile_does_not_allow_is_refused(void **state)
+{
+	static const char *const bad[] = { "1", "null", "[]", "{}", "\"tcp-ports\"", "\"host\"", "\"\"",
+		"{\"tcp_ports\":[]}", "{\"tcp_ports\":443}", "{\"tcp_ports\":[0]}", "{\"tcp_ports\":[65536]}",
+		"{\"tcp_ports\":[-1]}", "{\"tcp_ports\":[1.5]}", "{\"tcp_ports\":[\"443\"]}",
+		"{\"tcp_ports\":[443,443]}", "{\"tcp_ports\":[443],\"udp_ports\":[53]}", "{\"udp_ports\":[53]}",
+		"{\"tcp_ports\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,"
+		"32,33]}" };
+	struct tcp_ports ports;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "\"network\":%s", bad[i]);
+		if (network_of(text, "", &ports) != NETWORK_COUNT || network_of("", text, &ports) != NETWORK_COUNT)
+			fail_msg("taken: %s", bad[i]);
+	}
+	assert_int_equal(network_of("\"profile\":\"strict\",\"network\":\"loopback\"", "", &ports), NETWORK_COUNT);
+	assert_int_equal(network_of("\"network\":\"loopback\"", "\"profile\":\"strict\"", &ports), NETWORK_COUNT);
+	assert_non_null(strstr(network_error.text, "rules[0].cage: profile strict allows no network but none"));
+	assert_string_equal(refusal("{\"version\":2,\"cage\":{\"network\":\"Loopback\"}}"), "line 1, column 22: "
+	    "cage.network must be \"none\", \"loopback\" or {\"tcp_ports\": [...]}");
+}
+
+/* One rule for each of so many ports. */
+static const char *
+rules_with_ports(unsigned count)
+{
+	static char text[4096];
+	size_t at = (size_t)snprintf(text, sizeof(text), "{\"version\":2,\"rules\":[");
+
+	for (unsigned i = 1; i <= count; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+		    "{\"program\":\"ls\",\"cage\":{\"network\":{\"tcp_ports\":[%u]}}}%s", i, i < count ? "," : "]}");
+	return text;
+}
+
+static void
+all_rules_together_name_no_more_ports_than_fit(void **state)
+{
+	struct policy *policy = load(rules_with_ports(LIMIT_TCP_PORTS));
+	struct tcp_ports ports;
+
+	(void)state;
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_TCP_PORTS);
+	assert_int_equal(ports.count, LIMIT_TCP_PORTS);
+	policy_free(policy);
+	assert_non_null(strstr(refusal(rules_with_ports(LIMIT_TCP_PORTS + 1)), "more than 32 different ports"));
+}
+
 static void
 limits_are_the_profiles_then_the_policys_then_the_rules(void **state)
 {
@@ -878,6 +973,8 @@ lints_name_what_is_too_wide(void **state)
 	assert_true(has_lint(RULE("\"program\":\"find\""), "find can start"));
 	assert_false(has_lint(RULE("\"program\":\"find\",\"not_match\":[{\"arg\":\"-exec\"}]"), "find can start"));
 	assert_true(has_lint(RULE("\"program\":\"bin/tool\""), "relative"));
+	assert_true(has_lint(RULE("\"program\":\"curl\",\"cage\":{\"network\":{\"tcp_ports\":[443]}}"),
+	    "rule 0: its job may send what it reads to any address on TCP port 443"));
 	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[\"/\"]}", "whole file system"));
 	assert_true(has_lint("{\"version\":2}", "no rule"));
 	assert_true(has_lint("{\"version\":2}", "no working directory"));
@@ -898,7 +995,7 @@ the_summary_is_what_was_loaded(void **state)
 
 	(void)state;
 	assert_string_equal(text, "{\"program\":\"git\",\"args_prefix\":[\"-v\"],\"args_extra\":0,\"effect\":\"allow\","
-	    "\"not_match\":[{\"short\":\"f\"}],\"reason\":\"r\"}");
+	    "\"not_match\":[{\"short\":\"f\"}],\"cage\":{\"profile\":\"default\",\"network\":\"none\"},\"reason\":\"r\"}");
 	assert_int_equal(json_count(json_get(summary, "rules")), 1);
 	assert_string_equal(json_text(json_get(json_at(json_get(summary, "allowed_working_roots"), 0), "path")), "/srv");
 	free(text);
@@ -933,6 +1030,9 @@ main(void)
 		cmocka_unit_test(version_2_sections_are_read),
 		cmocka_unit_test(what_is_not_enforced_is_refused),
 		cmocka_unit_test(a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor),
+		cmocka_unit_test(a_rule_has_the_network_that_it_or_the_policy_or_its_profile_says),
+		cmocka_unit_test(a_network_that_is_none_or_that_its_profile_does_not_allow_is_refused),
+		cmocka_unit_test(all_rules_together_name_no_more_ports_than_fit),
 		cmocka_unit_test(limits_are_the_profiles_then_the_policys_then_the_rules),
 		cmocka_unit_test(a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once),
 		cmocka_unit_test(a_rules_minimum_adds_to_the_policys),
