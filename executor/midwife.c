@@ -20,8 +20,8 @@
 #include "init.h"
 #include "midwife.h"
 
-#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
-	CLONE_NEWCGROUP)
+/* A job in the host's network stays in ours, which then is the host's. */
+#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 #define ABOVE 64 /* descriptors wait here until they go to their places */
 
 struct labour {
@@ -100,6 +100,7 @@ bear_init(struct labour *labour)
 {
 	struct clone_args args = {
 		.flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND |
+		    (labour->cage->plan->network == NETWORK_TCP_PORTS ? 0 : CLONE_NEWNET) |
 		    (labour->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)&labour->init_pidfd,
 		.exit_signal = SIGCHLD,
