@@ -11,6 +11,7 @@
  *   kill-all                kill -9 -1
  *   litter                  names that are hard to remove or to print
  *   hooks MARK              a repository whose hooks would write the file MARK
+ *   connect "ADDRESS PORT"  print WORKED or the errno
  *   listen                  (on the host) make listeners; print them as options for `run`; wait
  */
 #include <sys/ipc.h>
@@ -204,7 +205,7 @@ run_with(const char *name, const char *value)
 {
 	static const struct { const char *name; int (*run)(const char *value); } errands[] = {
 		{ "exit", end_with }, { "signal", end_by_signal }, { "spin", spin }, { "flood", flood },
-		{ "hooks", hooks } };
+		{ "hooks", hooks }, { "connect", probe_connect } };
 
 	for (size_t i = 0; i < sizeof(errands) / sizeof(errands[0]); i++)
 		if (strcmp(name, errands[i].name) == 0)

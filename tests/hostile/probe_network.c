@@ -108,6 +108,18 @@ connect_tcp(void)
 }
 
 static int
+connect_elsewhere(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)probe_targets.tcp_port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (probe_targets.tcp_port == 0)
+		return NOT_HERE;
+	inet_pton(AF_INET, probe_targets.lan, &address.sin_addr);
+	return fd < 0 ? errno : probe_told(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+}
+
+static int
 family(unsigned long domain, int type, int protocol)
 {
 	return probe_told(syscall(SYS_socket, domain, type, protocol));
@@ -221,6 +233,8 @@ static const struct attempt list[] = {
 	{ 48, "send from a socket pair", send_from_pair, { ENOENT, EACCES }, control_listeners, NULL },
 	{ 50, "connect to the host's loopback", connect_tcp, { ENETUNREACH, ECONNREFUSED, EACCES, EAFNOSUPPORT },
 	    control_listeners, NULL },
+	{ 50, "connect to another host", connect_elsewhere, { ENETUNREACH, ECONNREFUSED, EACCES }, control_listeners,
+	    NULL },
 	{ 52, "AF_PACKET", packet_socket, { EAFNOSUPPORT }, control_namespaces, NULL },
 	{ 52, "AF_PACKET with a bit beyond 32", dirty_packet_socket, { EAFNOSUPPORT }, control_namespaces, NULL },
 	{ 52, "raw IP", raw_socket, { EPERM, EACCES }, control_namespaces, NULL },
