@@ -155,6 +155,8 @@ decide(struct operation *operation, const struct job *job)
 	}
 	policy_decide(operation->broker->rules.policy, &request, &assessment->decision);
 	explain(operation->broker, job, assessment);
+	if (assessment->decision.verdict == VERDICT_ALLOWED)
+		assess_cage(operation->broker, assessment);
 }
 
 static bool
@@ -350,7 +352,7 @@ assess_verdict(const struct assessment *assessment)
 		[VERDICT_NO_PROGRAM] = "program_unavailable", [VERDICT_TIMEOUT] = "timeout",
 		[VERDICT_NO_RULE] = "no_rule", [VERDICT_DENIED_RULE] = "denied_rule",
 		[VERDICT_ARGUMENT] = "denied_argument", [VERDICT_WORKDIR] = "outside_roots",
-		[VERDICT_ENVIRONMENT] = "environment",
+		[VERDICT_ENVIRONMENT] = "environment", [VERDICT_CAGE] = "cage_unavailable",
 	};
 
 	if (assessment->status == ASSESS_WORKDIR)

@@ -77,6 +77,8 @@ add_limits(struct json *object, const struct job *job, const struct policy_limit
 	json_add_integer(all, "output_bytes", (int64_t)limits->output_bytes);
 	json_add_integer(all, "file_bytes", (int64_t)limits->file_bytes);
 	json_add_integer(all, "cpu_seconds", (int64_t)limits->cpu_seconds);
+	json_add_integer(all, "cpu_percent", (int64_t)limits->cpu_percent);
+	json_add_integer(all, "idle_ms", (int64_t)limits->idle_ms);
 	json_add_integer(all, "open_files", (int64_t)limits->open_files);
 	json_add_integer(all, "processes", (int64_t)limits->processes);
 	json_add_integer(all, "memory_bytes", (int64_t)limits->memory_bytes);

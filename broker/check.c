@@ -141,6 +141,22 @@ check_main(int argc, char **argv)
 	return written ? status : EXIT_INTERNAL;
 }
 
+/* Roots first, then what lies beside them: all paths, then all flags. */
+static void
+put_places(struct fields_writer *writer, const struct policy *policy)
+{
+	size_t roots = policy_root_count(policy), extras = policy_extra_count(policy);
+
+	for (size_t i = 0; i < roots; i++)
+		fields_put_text(writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
+	for (size_t i = 0; i < extras; i++)
+		fields_put_text(writer, BOUNDS_ROOT_PATH, policy_extra_at(policy, i).path);
+	for (size_t i = 0; i < roots; i++)
+		fields_put_u64(writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	for (size_t i = 0; i < extras; i++)
+		fields_put_u64(writer, BOUNDS_ROOT_FLAGS, policy_extra_at(policy, i).flags);
+}
+
 int
 bounds_main(int argc, char **argv)
 {
@@ -159,10 +175,7 @@ bounds_main(int argc, char **argv)
 	fields_put_u64(&writer, BOUNDS_SLOTS, policy_slots(policy));
 	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR,
 	    profile_row(policy_cage_floor(policy))->name);
-	for (size_t i = 0; i < policy_root_count(policy); i++)
-		fields_put_text(&writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
-	for (size_t i = 0; i < policy_root_count(policy); i++)
-		fields_put_u64(&writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	put_places(&writer, policy);
 	fields_put_u64(&writer, BOUNDS_NETWORK, (uint64_t)policy_network_bounds(policy, &ports));
 	for (unsigned i = 0; i < ports.count; i++)
 		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);

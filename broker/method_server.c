@@ -148,7 +148,7 @@ static bool
 may_own_policy(const struct operation *operation, uid_t owner)
 {
 	const struct boot *boot = &operation->broker->boot;
-	struct stat top;
+	struct stat top, loaded;
 
 	if (boot->mode == MODE_SYSTEM)
 		return owner == 0;
@@ -156,8 +156,14 @@ may_own_policy(const struct operation *operation, uid_t owner)
 	if (boot->mode == MODE_WORKSPACE_USER)
 		return owner == operation->client->uid ||
 		    (lstat("/", &top) == 0 && owner == top.st_uid);
+	/* What launch let the loaded file's owner show is not another's to show. */
+	if (owner != 0 && (fstat(BROKER_POLICY_FD, &loaded) < 0 || owner != loaded.st_uid))
+		for (unsigned i = 0; i < boot->root_count; i++)
+			if (boot->roots[i].flags & ROOT_EXTRA_READ)
+				return false;
 	for (unsigned i = 0; i < boot->root_count; i++)
-		if (owner != 0 && owner != boot->roots[i].uid)
+		if (owner != 0 && !(boot->roots[i].flags & ROOT_EXTRA_READ) &&
+		    owner != boot->roots[i].uid)
 			return false;
 	return true;
 }

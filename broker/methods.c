@@ -29,7 +29,7 @@ methods_root_of(const struct broker *broker, const char *path)
 	for (unsigned i = 0; i < broker->boot.root_count; i++) {
 		const struct boot_root *root = &broker->boot.roots[i];
 
-		if (text_path_within(path, root->path) &&
+		if (!(root->flags & ROOT_EXTRA) && text_path_within(path, root->path) &&
 		    (!best || strlen(root->path) > strlen(best->path)))
 			best = root;
 	}

@@ -28,6 +28,18 @@ policy_root_count(const struct policy *policy)
 	return policy->root_count;
 }
 
+size_t
+policy_extra_count(const struct policy *policy)
+{
+	return policy->extra_count;
+}
+
+struct policy_root
+policy_extra_at(const struct policy *policy, size_t index)
+{
+	return policy->extras[index];
+}
+
 struct policy_root
 policy_root_at(const struct policy *policy, size_t index)
 {

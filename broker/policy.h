@@ -14,8 +14,9 @@
  *   environment            {"NAME": "value"} given to every job
  *   environment_allowlist  ["NAME"] that a caller may set
  *   limits                 {timeout_seconds grace_seconds keep_bytes output_bytes file_bytes
- *                           cpu_seconds open_files processes memory_bytes tmp_bytes}
- *   cage {profile}         queue {slots}        approvals {expires_seconds}
+ *                           cpu_seconds cpu_percent idle_seconds open_files processes
+ *                           memory_bytes tmp_bytes}
+ *   cage {profile read_paths write_paths minimum}  queue {slots}        approvals {expires_seconds}
  *   rule: program args effect reason match not_match digests cage limits
  *
  * A rule's program is a bare name or a path (relative ones start at the policy's directory); it
@@ -65,6 +66,9 @@ int policy_version(const struct policy *policy);           /* 1 or 2 */
 size_t policy_rule_count(const struct policy *policy);
 size_t policy_root_count(const struct policy *policy);
 struct policy_root policy_root_at(const struct policy *policy, size_t index);
+/* Places beside the roots: read_paths and write_paths of all rules, each once for each way. */
+size_t policy_extra_count(const struct policy *policy);
+struct policy_root policy_extra_at(const struct policy *policy, size_t index);
 /* What launch found the root to be, all links resolved: from then on working directories are compared with that. */
 void policy_resolve_root(struct policy *policy, size_t index, const char *canonical);
 unsigned policy_slots(const struct policy *policy);
@@ -99,11 +103,14 @@ struct policy_cage {
 	enum profile profile;
 	enum network network;
 	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
+	const struct policy_root *extras; /* read_paths and write_paths, with ROOT_EXTRA_READ or _WRITE */
+	size_t extra_count;
+	uint64_t minimum; /* enum layer of run.h, as bits */
 };
 
 struct policy_limits {
 	uint64_t grace_ms, keep_bytes, output_bytes, file_bytes, cpu_seconds, open_files, processes,
-	    memory_bytes, tmp_bytes; /* as PLAN_* in plan.h; 0: no limit where that says so */
+	    memory_bytes, tmp_bytes, idle_ms, cpu_percent; /* as PLAN_* in plan.h; 0: no limit where that says so */
 };
 
 /* One program as the executor resolved it; named[0] == 0: not there. */
@@ -136,6 +143,7 @@ enum verdict {
 	VERDICT_ARGUMENT,       /* a denied argument */
 	VERDICT_WORKDIR,        /* outside every root */
 	VERDICT_ENVIRONMENT,    /* a variable that is not allowed */
+	VERDICT_CAGE,           /* this machine cannot give the cage: not policy_decide()'s, assess_cage.c's */
 	VERDICT_COUNT
 };
 

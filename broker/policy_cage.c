@@ -1,7 +1,9 @@
 /* The sections `cage` of a version 2 policy: of all rules, and of one. */
-#include <stdio.h>
+#include <string.h>
 
 #include "policy_parts.h"
+#include "run.h"
+#include "text.h"
 
 static bool
 read_profile(struct loading *loading, const struct json *value, const char *where,
@@ -16,17 +18,44 @@ read_profile(struct loading *loading, const struct json *value, const char *wher
 	    "%s.profile must be strict, default, agent, compat or debug", where);
 }
 
+/* A rule's minimum adds to the policy's: what that wants holds for every job. */
+static bool
+read_minimum(struct loading *loading, const struct json *list, const char *where,
+    struct policy_cage *cage)
+{
+	struct text_list names = { 0 };
+	char name[80];
+
+	text_format(name, sizeof(name), "%s.minimum", where);
+	if (!policy_read_texts(loading, list, name, false, &names))
+		return false;
+	for (size_t i = 0; i < names.count; i++) {
+		unsigned bit = 0;
+
+		while (bit < LAYER_COUNT && strcmp(layer_name(bit), names.items[i]) != 0)
+			bit++;
+		if (bit == LAYER_COUNT)
+			return policy_refuse(
+			    loading, json_at(list, i), "%s[%zu] is no layer of a cage", name, i);
+		cage->minimum |= 1ull << bit;
+	}
+	return true;
+}
+
 bool
 policy_read_cage(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage)
 {
-	static const char *const known[] = { "profile", "network", NULL };
+	static const char *const known[] = { "profile", "network", "read_paths", "write_paths", "minimum",
+		NULL };
 
 	if (!value)
 		return true;
 	return policy_read_keys(loading, value, where, known) &&
 	    read_profile(loading, json_get(value, "profile"), where, cage) &&
-	    policy_read_network(loading, value, where, cage);
+	    policy_read_network(loading, value, where, cage) &&
+	    policy_read_paths(loading, value, where, cage) &&
+	    read_minimum(loading, json_get(value, "minimum"), where, cage);
 }
 
 enum profile

@@ -64,6 +64,8 @@ struct policy {
 	struct policy_root roots[LIMIT_ROOTS]; /* as written */
 	const char *canonical[LIMIT_ROOTS];    /* what working directories are compared with */
 	size_t root_count;
+	struct policy_root extras[LIMIT_ROOTS]; /* read_paths and write_paths of all, each once */
+	size_t extra_count;
 	struct text_list denied;      /* version 1: folded to lower case */
 	struct text_list environment; /* allow-list; without the names that are never taken */
 	struct text_list dropped;     /* version 1: names of the list that are never taken */
@@ -75,6 +77,7 @@ struct policy {
 	size_t group_count;
 	uint64_t audit_loss; /* enum audit_loss */
 	struct policy_limits limits;
+	unsigned limits_given; /* bits: those that the file says */
 	struct policy_cage cage; /* of rules that say nothing */
 };
 
@@ -120,15 +123,20 @@ bool policy_read_program(
 bool policy_add_root(struct loading *loading, const struct json *value, const char *where,
     const char *path, uint64_t flags);
 
-/* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_cage.c, policy_environment.c --- */
+/* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_cage.c, policy_paths.c,
+ * policy_limits.c, policy_environment.c --- */
 bool policy_load_v1(struct loading *loading);
 bool policy_load_v2(struct loading *loading);
 bool policy_read_rule(
     struct loading *loading, const struct json *value, size_t index, struct rule *rule);
-bool policy_read_limits(struct loading *loading, const struct json *value, const char *where,
-    uint64_t *timeout_seconds, struct policy_limits *limits);
+/* After the cages: what is not said is the profile's. */
+bool policy_read_limits(struct loading *loading, const struct json *value);
+bool policy_read_rule_limits(
+    struct loading *loading, const struct json *value, const char *where, struct rule *rule);
 /* Into *cage, which holds what counts when the section does not say otherwise. */
 bool policy_read_cage(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage);
+bool policy_read_paths(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage);
 
 /* --- policy_network.c --- */

@@ -7,53 +7,6 @@
 #include "policy_parts.h"
 #include "text.h"
 
-bool
-policy_read_limits(struct loading *loading, const struct json *value, const char *where,
-    uint64_t *timeout_seconds, struct policy_limits *limits)
-{
-	uint64_t grace_seconds = limits->grace_ms / 1000, unset = 0;
-	const struct {
-		const char *key;
-		uint64_t *number;
-		uint64_t least, most;
-		bool zero; /* 0 stands for: no limit */
-	} rows[] = {
-		{ "timeout_seconds", timeout_seconds, 1, LIMIT_TIMEOUT_SECONDS, false },
-		{ "grace_seconds", &grace_seconds, 0, 600, false },
-		{ "keep_bytes", &limits->keep_bytes, 256, 64u << 20, false },
-		{ "output_bytes", &limits->output_bytes, 4096, 1ull << 50, true },
-		{ "file_bytes", &limits->file_bytes, 4096, 1ull << 50, true },
-		{ "cpu_seconds", &limits->cpu_seconds, 1, 100 * LIMIT_TIMEOUT_SECONDS, true },
-		{ "open_files", &limits->open_files, 16, 1u << 20, false },
-		{ "processes", &limits->processes, 1, 1u << 20, false },
-		{ "memory_bytes", &limits->memory_bytes, 16u << 20, 1ull << 50, true },
-		{ "tmp_bytes", &limits->tmp_bytes, 1u << 20, 1ull << 40, false },
-	};
-	const size_t count = sizeof(rows) / sizeof(rows[0]);
-	const char *known[sizeof(rows) / sizeof(rows[0]) + 1] = { 0 };
-
-	if (!value)
-		return true;
-	for (size_t i = 0; i < count; i++)
-		known[i] = rows[i].key;
-	if (!policy_read_keys(loading, value, where, known))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		const struct json *given = json_get(value, rows[i].key);
-		int64_t number;
-		char name[96];
-
-		text_format(name, sizeof(name), "%s.%s", where, rows[i].key);
-		if (rows[i].zero && json_integer(given, &number) && number == 0)
-			*rows[i].number = unset;
-		else if (!policy_read_number(
-		             loading, given, name, rows[i].least, rows[i].most, rows[i].number))
-			return false;
-	}
-	limits->grace_ms = grace_seconds * 1000;
-	return true;
-}
-
 static bool
 read_rules(struct loading *loading, const struct json *list)
 {
@@ -261,16 +214,13 @@ policy_load_v2(struct loading *loading)
 	struct policy *policy = loading->policy;
 
 	policy->timeout_seconds = 3600;
-	policy->limits.keep_bytes = 65536;
-	policy->limits.memory_bytes = 4ull << 30;
 	return policy_read_keys(loading, root, "the policy", known) &&
 	    refuse_unsupported(loading) &&
-	    policy_read_limits(loading, json_get(root, "limits"), "limits",
-	        &policy->timeout_seconds, &policy->limits) &&
+	    read_roots(loading, json_get(root, "allowed_working_roots")) &&
 	    policy_read_cage(loading, json_get(root, "cage"), "cage", &policy->cage) &&
+	    policy_read_limits(loading, json_get(root, "limits")) &&
 	    read_rules(loading, json_get(root, "rules")) &&
 	    policy_check_ports(loading, json_get(root, "rules")) &&
-	    read_roots(loading, json_get(root, "allowed_working_roots")) &&
 	    read_path(loading, json_get(root, "path")) &&
 	    policy_read_environment(loading, json_get(root, "environment")) &&
 	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&

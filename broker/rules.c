@@ -77,9 +77,13 @@ load_from(const struct broker *broker, int fd, char error[512])
 static void
 resolve_roots(const struct broker *broker, struct policy *policy)
 {
-	if (policy_root_count(policy) != broker->boot.root_count)
+	unsigned roots = 0; /* they come before what lies beside them */
+
+	while (roots < broker->boot.root_count && !(broker->boot.roots[roots].flags & ROOT_EXTRA))
+		roots++;
+	if (policy_root_count(policy) != roots)
 		return;
-	for (unsigned i = 0; i < broker->boot.root_count; i++)
+	for (unsigned i = 0; i < roots; i++)
 		policy_resolve_root(policy, i, broker->boot.roots[i].path);
 }
 
@@ -147,20 +151,26 @@ rules_record(struct broker *broker, const struct record_who *who)
 	outbox_commit(&broker->outbox);
 }
 
+static bool
+same_place(struct policy_root one, struct policy_root other)
+{
+	return strcmp(one.path, other.path) == 0 && one.flags == other.flags;
+}
+
 /* What launch and executor were given: the same in both? */
 static bool
 same_bounds(const struct policy *a, const struct policy *b)
 {
-	if (!a || policy_root_count(a) != policy_root_count(b) ||
+	if (!a || policy_extra_count(a) != policy_extra_count(b) || policy_root_count(a) != policy_root_count(b) ||
 	    policy_slots(a) != policy_slots(b) ||
 	    policy_cage_floor(a) != policy_cage_floor(b))
 		return false;
-	for (size_t i = 0; i < policy_root_count(a); i++) {
-		struct policy_root one = policy_root_at(a, i), other = policy_root_at(b, i);
-
-		if (strcmp(one.path, other.path) != 0 || one.flags != other.flags)
+	for (size_t i = 0; i < policy_root_count(a); i++)
+		if (!same_place(policy_root_at(a, i), policy_root_at(b, i)))
 			return false;
-	}
+	for (size_t i = 0; i < policy_extra_count(a); i++)
+		if (!same_place(policy_extra_at(a, i), policy_extra_at(b, i)))
+			return false;
 	return true;
 }
 

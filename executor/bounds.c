@@ -15,9 +15,36 @@ int
 bounds_root(const struct boot *boot, const char *path)
 {
 	for (unsigned i = 0; i < boot->root_count; i++)
-		if (strcmp(boot->roots[i].path, path) == 0)
+		if (!(boot->roots[i].flags & ROOT_EXTRA) && strcmp(boot->roots[i].path, path) == 0)
 			return (int)i;
 	return -1;
+}
+
+int
+bounds_extra(const struct boot *boot, const struct plan_extra *extra)
+{
+	uint64_t flag = extra->write ? ROOT_EXTRA_WRITE : ROOT_EXTRA_READ;
+
+	for (unsigned i = 0; i < boot->root_count; i++)
+		if (boot->roots[i].flags & flag && strcmp(boot->roots[i].path, extra->path) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Opened by launch, as it is asked for, and no root's own path. */
+static int
+check_extra(const struct boot *boot, const struct plan *plan, const struct plan_extra *extra)
+{
+	int index = bounds_extra(boot, extra);
+
+	if (index < 0 || strcmp(extra->path, "/") == 0 || strcmp(extra->path, plan->root) == 0)
+		return EXDEV;
+	if (!extra->write)
+		return 0;
+	if (!profile_row(plan->profile)->write_paths)
+		return ENOTSUP;
+	return boot->roots[index].uid == 0 && !(boot->roots[index].flags & ROOT_ROOT_OWNED) ?
+	    EACCES : 0;
 }
 
 bool
@@ -49,5 +76,11 @@ bounds_check(const struct boot *boot, const struct plan *plan)
 	if (plan->network > boot->network || plan->network > profile_row(plan->profile)->network_most ||
 	    !tcp_ports_cover(&boot->ports, &plan->ports))
 		return ENETUNREACH;
+	for (size_t i = 0; i < plan->extra_count; i++) {
+		int error = check_extra(boot, plan, &plan->extras[i]);
+
+		if (error)
+			return error;
+	}
 	return limits_hold(plan) ? 0 : ERANGE;
 }

@@ -4,6 +4,7 @@
 
 #include "fields.h"
 #include "plan.h"
+#include "run.h"
 #include "text.h"
 
 #include "decode.h"
@@ -12,7 +13,7 @@
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
 enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT };
+	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -57,6 +58,11 @@ static const struct {
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
 	[PLAN_NETWORK] = { SHAPE_NETWORK, 0, 0 },
 	[PLAN_TCP_PORT] = { SHAPE_PORT, 0, 0 },
+	[PLAN_READ_PATH] = { SHAPE_EXTRA, 0, 0 },
+	[PLAN_WRITE_PATH] = { SHAPE_EXTRA, 0, 0 },
+	[PLAN_IDLE_MS] = { SHAPE_NUMBER, AT(idle_ms), 8 },
+	[PLAN_CPU_PERCENT] = { SHAPE_NUMBER, AT(cpu_percent), 8 },
+	[PLAN_MINIMUM] = { SHAPE_NUMBER, AT(minimum), 8 },
 };
 
 /* What has been read so far. */
@@ -109,6 +115,24 @@ read_environment(struct plan *plan, struct reading *reading, const struct field 
 	if (!element || element[0] == '=' || !strchr(element, '='))
 		return false;
 	plan->envp[plan->envc++] = element;
+	return true;
+}
+
+static bool
+read_extra(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	char *path;
+
+	if (plan->extra_count == LIMIT_EXTRAS || field->length >= LIMIT_PATH)
+		return false;
+	path = keep_element(reading, field);
+	if (!path || !text_path_is_clean(path))
+		return false;
+	for (size_t i = 0; i < plan->extra_count; i++)
+		if (strcmp(plan->extras[i].path, path) == 0)
+			return false;
+	plan->extras[plan->extra_count++] =
+	    (struct plan_extra){ path, field->tag == PLAN_WRITE_PATH };
 	return true;
 }
 
@@ -181,6 +205,8 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_network(plan, field);
 	case SHAPE_PORT:
 		return read_port(plan, field);
+	case SHAPE_EXTRA:
+		return read_extra(plan, reading, field);
 	}
 	return false;
 }
@@ -196,7 +222,8 @@ numbers_hold(const struct reading *reading)
 	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
 		unsigned wanted = 1;
 
-		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_TCP_PORT)
+		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_TCP_PORT || tag == PLAN_READ_PATH ||
+		    tag == PLAN_WRITE_PATH)
 			continue;
 		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
 			wanted = interpreter;
@@ -224,6 +251,9 @@ values_hold(const struct plan *plan, const struct reading *reading)
 	if ((plan->network == NETWORK_TCP_PORTS) != (plan->ports.count > 0))
 		return false;
 	if (plan->audit_loss >= AUDIT_LOSS_COUNT || plan->retry_safe > 1)
+		return false;
+	if (plan->idle_ms > LIMIT_TIMEOUT_SECONDS * 1000ull || plan->cpu_percent > LIMIT_CPU_PERCENT ||
+	    plan->minimum >> LAYER_COUNT)
 		return false;
 	return plan->program.size <= LIMIT_PROGRAM_BYTES &&
 	    plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&

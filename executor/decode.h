@@ -23,6 +23,12 @@ struct program {
 	uint8_t sha256[32];
 };
 
+/* A path that is shown beside the root. */
+struct plan_extra {
+	const char *path; /* clean */
+	bool write;
+};
+
 struct field;
 
 struct plan {
@@ -41,7 +47,10 @@ struct plan {
 	enum network network;
 	struct tcp_ports ports;
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
-	char *memory; /* of the vectors */
+	uint64_t idle_ms, cpu_percent, minimum; /* 0: none */
+	struct plan_extra extras[LIMIT_EXTRAS]; /* in the plan's order */
+	size_t extra_count;
+	char *memory; /* of the vectors and paths */
 };
 
 /*

@@ -28,7 +28,7 @@
 #define REAP_WAIT_MS 20
 
 struct init {
-	const struct cage *cage;
+	struct cage *cage;
 	struct channel keeper;
 	int errors;  /* the worker's error pipe; -1: executed */
 	int signals; /* signalfd of SIGCHLD */
@@ -129,13 +129,15 @@ set_standard(const struct cage *cage)
 static void
 build(struct init *init)
 {
-	const struct cage *cage = init->cage;
-	const int wanted[] = { cage->control, cage->out, cage->err, cage->workspace, cage->passwd,
+	struct cage *cage = init->cage;
+	int wanted[7 + PLACES_MOST] = { cage->control, cage->out, cage->err, cage->passwd,
 		cage->group, cage->program.tree, cage->interpreter.tree };
 	const int left[] = { cage->control };
 	uint32_t stage;
 
-	keep_only(wanted, sizeof(wanted) / sizeof(wanted[0]));
+	for (unsigned i = 0; i < cage->places.count; i++)
+		wanted[7 + i] = cage->places.all[i].tree;
+	keep_only(wanted, 7 + cage->places.count);
 	if (become_init(cage) < 0)
 		fail(init, STAGE_IDENTITY, errno);
 	if (leave_host() < 0)
@@ -333,7 +335,7 @@ on_signals(struct init *init)
 }
 
 void
-init_run(const struct cage *cage)
+init_run(struct cage *cage)
 {
 	struct init init = { .cage = cage,
 		.keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };

@@ -86,6 +86,15 @@ make_cgroup(struct labour *labour)
 		give_up(labour, STAGE_CGROUP);
 }
 
+/* Everything in force is known now; each layer inside is read back or ends the job. */
+static void
+check_minimum(const struct labour *labour)
+{
+	errno = EOPNOTSUPP;
+	if (labour->cage->plan->minimum & ~labour->cage->layers)
+		give_up(labour, STAGE_MINIMUM);
+}
+
 static void
 bear_init(struct labour *labour)
 {
@@ -124,6 +133,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, geteuid());
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)labour->init_pid);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
+	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -156,6 +166,7 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_CGROUP_FREEZE_FD] = open_cgroup_file(labour, "cgroup.freeze", O_WRONLY),
 		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
+		[KEEPER_PIDS_EVENTS_FD] = open_cgroup_file(labour, "pids.events", O_RDONLY),
 		[KEEPER_FILTERS_FD] = labour->cage->filters >= 0 ? labour->cage->filters :
 		    open("/dev/null", O_RDONLY | O_CLOEXEC),
 	};
@@ -238,6 +249,7 @@ attend(const struct midwife_order *order, int channel)
 	if (cage_take_trees(labour.cage) < 0)
 		give_up(&labour, STAGE_MOUNT);
 	make_cgroup(&labour);
+	check_minimum(&labour);
 	bear_init(&labour);
 	become_keeper(&labour);
 }

@@ -85,6 +85,7 @@ enum root_flag {
 	ROOT_READ_ONLY = 1 << 2,
 	ROOT_EXTRA_READ = 1 << 3,  /* no root: an entry of read_paths, no working directory lies there */
 	ROOT_EXTRA_WRITE = 1 << 4, /* no root: an entry of write_paths */
+	ROOT_EXTRA = ROOT_EXTRA_READ | ROOT_EXTRA_WRITE,
 };
 
 struct boot_root {

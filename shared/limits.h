@@ -17,6 +17,9 @@
 #define LIMIT_ROOTS 64             /* policy roots; each costs one mount per slot */
 #define LIMIT_TCP_PORTS 32         /* of one rule, and of all rules together */
 
+#define LIMIT_EXTRAS 32            /* read_paths and write_paths of one plan */
+#define LIMIT_CPU_PERCENT 102400   /* of one processor: 1024 of them */
+
 #define LIMIT_FIELDS_BYTES (4u << 20) /* a plan: argv and environment at their bounds, with room */
 #define LIMIT_RECORD_BYTES 65536   /* one line of the log with its newline (AUDIT A4) */
 #define LIMIT_RECORD_BODY (LIMIT_RECORD_BYTES - 512) /* d: the header is shorter than 512 bytes */

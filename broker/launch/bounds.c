@@ -7,6 +7,16 @@ struct counts {
 	unsigned paths, flags, digests, slots, floors, networks;
 };
 
+/* A root's, or those of one that lies beside them: there is but root_owned, and only to write. */
+static bool
+flags_hold(uint64_t flags)
+{
+	if (flags & ROOT_EXTRA)
+		return flags == ROOT_EXTRA_READ ||
+		    (flags & ~(uint64_t)ROOT_ROOT_OWNED) == ROOT_EXTRA_WRITE;
+	return flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+}
+
 static bool
 read_field(const struct field *field, struct boot *boot, struct counts *counts)
 {
@@ -29,7 +39,7 @@ read_field(const struct field *field, struct boot *boot, struct counts *counts)
 	case BOUNDS_ROOT_FLAGS:
 		return counts->flags < LIMIT_ROOTS &&
 		    field_u64(field, &boot->roots[counts->flags].flags) &&
-		    boot->roots[counts->flags++].flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+		    flags_hold(boot->roots[counts->flags++].flags);
 	case BOUNDS_NETWORK:
 		if (counts->networks++ > 0 || !field_u64(field, &value) || value >= NETWORK_COUNT)
 			return false;

@@ -18,6 +18,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 
 	if (!decode_plan(&plan, bytes, length))
 		return 0;
+	for (size_t i = 0; i < plan.extra_count; i++)
+		if (!text_path_is_clean(plan.extras[i].path))
+			abort();
 	if (!profile_row(plan.profile))
 		abort();
 	/* What every later step relies on. */

@@ -48,6 +48,15 @@ decodes_with(uint16_t tag, const void *value, size_t size)
 	return decodes(bytes, length);
 }
 
+static bool
+decodes_more(uint16_t tag, const void *value, size_t size, int times)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes_more(tag, value, size, times, &length);
+
+	return decodes(bytes, length);
+}
+
 static void
 a_good_plan_arrives_whole(void **state)
 {
@@ -292,6 +301,60 @@ too_many_arguments_do_no_harm(void **state)
 	assert_true(fits(LIMIT_ARG_COUNT + 100, 100));
 }
 
+static void
+paths_beside_the_root_arrive_in_their_order(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes_more(PLAN_WRITE_PATH, "/data/out", 9, 1, &length);
+
+	(void)state;
+	assert_true(decode_plan(&plan, bytes, length));
+	free(bytes);
+	assert_int_equal(plan.extra_count, 1);
+	assert_string_equal(plan.extras[0].path, "/data/out");
+	assert_true(plan.extras[0].write);
+	decode_free(&plan);
+	assert_true(decodes_more(PLAN_READ_PATH, "/opt", 4, 1));
+	assert_false(decodes_more(PLAN_READ_PATH, "/opt", 4, 2)); /* one path, one way */
+	assert_false(decodes_more(PLAN_READ_PATH, "opt", 3, 1));
+	assert_false(decodes_more(PLAN_READ_PATH, "/opt/../etc", 11, 1));
+	assert_false(decodes_more(PLAN_WRITE_PATH, "/opt/", 5, 1));
+	assert_false(decodes_more(PLAN_WRITE_PATH, "/o\0t", 4, 1));
+	assert_false(decodes_more(PLAN_WRITE_PATH, "", 0, 1));
+}
+
+static void
+more_paths_than_fit_are_refused(void **state)
+{
+	struct fields_writer writer;
+	char path[16];
+
+	(void)state;
+	fields_begin(&writer, PLAN_MAGIC);
+	for (int i = 0; i <= LIMIT_EXTRAS; i++) {
+		snprintf(path, sizeof(path), "/p%d", i);
+		fields_put_text(&writer, PLAN_READ_PATH, path);
+	}
+	assert_false(decode_plan(&plan, writer.bytes, writer.length));
+	fields_free(&writer);
+}
+
+static void
+options_are_there_once_and_within_bounds(void **state)
+{
+	static const unsigned char one[8] = { 1 }, short_one[7] = { 1 },
+	    huge[8] = { 0, 0, 0, 0, 0, 0, 0, 1 };
+	static const uint16_t tags[] = { PLAN_IDLE_MS, PLAN_CPU_PERCENT, PLAN_MINIMUM };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+		assert_true(decodes_more(tags[i], one, 8, 1));
+		assert_false(decodes_more(tags[i], one, 8, 2));
+		assert_false(decodes_more(tags[i], short_one, 7, 1));
+		assert_false(decodes_more(tags[i], huge, 8, 1));
+	}
+}
+
 int
 main(void)
 {
@@ -307,6 +370,9 @@ main(void)
 		cmocka_unit_test(elements_keep_their_shape),
 		cmocka_unit_test(a_network_has_ports_exactly_when_they_mean_something),
 		cmocka_unit_test(too_many_arguments_do_no_harm),
+		cmocka_unit_test(paths_beside_the_root_arrive_in_their_order),
+		cmocka_unit_test(more_paths_than_fit_are_refused),
+		cmocka_unit_test(options_are_there_once_and_within_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

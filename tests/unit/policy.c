@@ -1,5 +1,5 @@
 /* Loading, deciding and linting of broker/policy*.c.
- * links: broker/policy.c broker/policy_cage.c broker/policy_network.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/profile.c shared/tcp_ports.c
+ * links: broker/policy.c broker/policy_cage.c broker/policy_decide.c broker/policy_environment.c broker/policy_limits.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_paths.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/profile.c shared/run.c broker/policy_network.c shared/tcp_ports.c
  * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@
 #include "digest.h"
 #include "json.h"
 #include "policy.h"
+#include "run.h"
 #include "text.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -799,6 +800,68 @@ all_rules_together_name_no_more_ports_than_fit(void **state)
 }
 
 static void
+limits_are_the_profiles_then_the_policys_then_the_rules(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/\"],"
+	    "\"limits\":{\"open_files\":128,\"memory_bytes\":0},\"rules\":["
+	    "{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\"},\"limits\":{\"idle_seconds\":3,\"cpu_percent\":150}},"
+	    "{\"program\":\"find\",\"limits\":{\"open_files\":100,\"processes\":5000}}]}");
+
+	(void)state;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.limits.tmp_bytes, profile_row(PROFILE_STRICT)->tmp_bytes);
+	assert_int_equal(answer.limits.open_files, 128);
+	assert_int_equal(answer.limits.memory_bytes, 0);
+	assert_int_equal(answer.limits.idle_ms, 3000);
+	assert_int_equal(answer.limits.cpu_percent, 150);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.limits.tmp_bytes, profile_row(PROFILE_DEFAULT)->tmp_bytes);
+	assert_int_equal(answer.limits.open_files, 100);
+	assert_int_equal(answer.limits.processes, 5000); /* the policy says nothing: no bound */
+	assert_int_equal(answer.limits.idle_ms, 0);
+	policy_free(policy);
+}
+
+static void
+a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],"
+	    "\"cage\":{\"read_paths\":[\"/opt/a\",\"/etc/gitconfig\"],\"write_paths\":[{\"path\":\"/data\",\"root_owned\":true}]},"
+	    "\"rules\":[{\"program\":\"ls\"},{\"program\":\"find\",\"cage\":{\"read_paths\":[\"/opt/b\"]}},"
+	    "{\"program\":\"git\",\"cage\":{\"write_paths\":[],\"read_paths\":[\"/data\",\"/opt/a\"]}}]}");
+
+	(void)state;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.extra_count, 3);
+	assert_string_equal(answer.cage.extras[2].path, "/data");
+	assert_int_equal(answer.cage.extras[2].flags, ROOT_EXTRA_WRITE | ROOT_ROOT_OWNED);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.extra_count, 2);
+	assert_string_equal(answer.cage.extras[0].path, "/data");
+	assert_string_equal(answer.cage.extras[1].path, "/opt/b");
+	assert_int_equal(DECIDE(policy, "git"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.extra_count, 2);
+	assert_int_equal(answer.cage.extras[0].flags, ROOT_EXTRA_READ);
+	assert_int_equal(policy_extra_count(policy), 5);
+	assert_string_equal(policy_extra_at(policy, 4).path, "/data");
+	policy_free(policy);
+}
+
+static void
+a_rules_minimum_adds_to_the_policys(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"minimum\":[\"no_groups\"]},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"minimum\":[\"cgroup_memory\",\"own_uid\"]}},{\"program\":\"find\"}]}");
+
+	(void)state;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.minimum, LAYER_NO_GROUPS | LAYER_CGROUP_MEMORY | LAYER_OWN_UID);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.minimum, LAYER_NO_GROUPS);
+	policy_free(policy);
+}
+
+static void
 version_2_malformed_values_are_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -819,7 +882,22 @@ version_2_malformed_values_are_refused(void **state)
 		"\"rules\":[{\"program\":\"ls\",\"effect\":\"deny\",\"limits\":{}}]",
 		"\"rules\":[{\"program\":\"ls\",\"digests\":[]}]", "\"rules\":[{\"program\":\"ls\",\"digests\":[\"sha256:00\"]}]",
 		"\"rules\":[{\"program\":\"ls\",\"limits\":{\"timeout_seconds\":3601}}]",
-		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"network\":true}}]",
+		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"networks\":true}}]",
+		"\"cage\":{\"read_paths\":\"/opt\"}", "\"cage\":{\"read_paths\":[\"opt\"]}", "\"cage\":{\"read_paths\":[\"/\"]}",
+		"\"cage\":{\"read_paths\":[\"/opt/\"]}", "\"cage\":{\"read_paths\":[\"/opt\",\"/opt\"]}",
+		"\"cage\":{\"read_paths\":[\"/opt\"],\"write_paths\":[\"/opt\"]}", "\"cage\":{\"read_paths\":[\"/proc/self\"]}",
+		"\"cage\":{\"read_paths\":[\"/sys\"]}", "\"cage\":{\"read_paths\":[\"/dev\"]}", "\"cage\":{\"read_paths\":[\"/run/x\"]}",
+		"\"cage\":{\"read_paths\":[\"/etc\"]}", "\"cage\":{\"read_paths\":[\"/tmp\"]}", "\"cage\":{\"read_paths\":[\"/usr/lib\"]}",
+		"\"cage\":{\"write_paths\":[\"/usr/local/bin\"]}", "\"cage\":{\"write_paths\":[\"/etc/cron.d\"]}",
+		"\"cage\":{\"read_paths\":[{\"path\":\"/opt\"}]}", "\"cage\":{\"write_paths\":[{\"path\":\"/opt\",\"shared\":true}]}",
+		"\"cage\":{\"write_paths\":[{\"path\":\"/opt\",\"root_owned\":1}]}", "\"cage\":{\"write_paths\":[{}]}",
+		"\"cage\":{\"profile\":\"strict\",\"write_paths\":[\"/opt\"]}",
+		"\"cage\":{\"write_paths\":[\"/opt\"]},\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\"}}]",
+		"\"allowed_working_roots\":[\"/opt\"],\"cage\":{\"read_paths\":[\"/opt\"]}",
+		"\"cage\":{\"minimum\":[\"walls\"]}", "\"cage\":{\"minimum\":\"landlock\"}",
+		"\"limits\":{\"idle_seconds\":86401}", "\"limits\":{\"cpu_percent\":-1}", "\"limits\":{\"grace_seconds\":61}",
+		"\"limits\":{\"open_files\":64},\"rules\":[{\"program\":\"ls\",\"limits\":{\"open_files\":65}}]",
+		"\"limits\":{\"memory_bytes\":33554432},\"rules\":[{\"program\":\"ls\",\"limits\":{\"memory_bytes\":0}}]",
 		"\"allowed_working_roots\":[{}]", "\"allowed_working_roots\":[{\"path\":\"/a\",\"shared\":1}]",
 		"\"allowed_working_roots\":[{\"path\":\"/a\",\"mode\":1}]", "\"allowed_working_roots\":[\"/a\",{\"path\":\"/a\"}]",
 		"\"path\":\"/bin\"", "\"path\":[]", "\"path\":[\"bin\"]", "\"path\":[\"/a:/b\"]", "\"path\":[\"/a/../b\"]",
@@ -955,6 +1033,9 @@ main(void)
 		cmocka_unit_test(a_rule_has_the_network_that_it_or_the_policy_or_its_profile_says),
 		cmocka_unit_test(a_network_that_is_none_or_that_its_profile_does_not_allow_is_refused),
 		cmocka_unit_test(all_rules_together_name_no_more_ports_than_fit),
+		cmocka_unit_test(limits_are_the_profiles_then_the_policys_then_the_rules),
+		cmocka_unit_test(a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once),
+		cmocka_unit_test(a_rules_minimum_adds_to_the_policys),
 		cmocka_unit_test(version_2_malformed_values_are_refused),
 		cmocka_unit_test(the_innermost_canonical_root_counts),
 		cmocka_unit_test(lints_name_what_is_too_wide),
