@@ -15,17 +15,21 @@
 
 #define SIBLINGS_MOST 4 /* more wanted files of one directory: the directory */
 
-/* In every cage, or in none: no entry of read_paths or write_paths. */
+/* What the broker refuses in read_paths and write_paths (policy_paths.c): in every cage, or in none. */
 static bool
 is_the_cages_own(const char *path)
 {
-	static const char *const places[] = { "/proc", "/sys", "/dev", "/run", "/var/run", "/tmp", "/usr",
-		"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL };
+	static const char *const trees[] = { "/proc", "/sys", "/dev", "/run", "/var/run",
+		"/var/lib/agent-safe", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", NULL };
+	static const char *const places[] = { "/", "/etc", "/etc/passwd", "/etc/group", "/tmp", "/var/tmp", NULL };
 
-	for (const char *const *place = places; *place; place++)
-		if (text_path_within(path, *place))
+	for (const char *const *tree = trees; *tree; tree++)
+		if (text_path_within(path, *tree))
 			return true;
-	return strcmp(path, "/") == 0 || strcmp(path, "/etc") == 0;
+	for (const char *const *place = places; *place; place++)
+		if (strcmp(path, *place) == 0)
+			return true;
+	return false;
 }
 
 /* Where keys lie: shown to no job because a job asked for them. */

@@ -11,6 +11,7 @@
 #define AF_INET_VALUE 2 /* of the calls that were reported: numbers of Linux */
 #define AF_INET6_VALUE 10
 #define MIB (1ll << 20)
+#define DEFAULT_TIMEOUT 60 /* seconds: what a submission asks for that says nothing; a rule with less refuses it */
 
 static int64_t
 integer(const struct json *object, const char *key)
@@ -267,13 +268,14 @@ add_limits(const struct learn *learn, struct json *rule, learn_remark *remark)
 	int64_t memory_kb = most_used(learn, "max_rss_kb", NULL);
 	int64_t output = most_used(learn, "stdout_bytes", "stderr_bytes");
 
-	json_add_integer(limits, "timeout_seconds", at_least(3 * time_ms / 1000, 10));
+	json_add_integer(limits, "timeout_seconds", at_least(3 * time_ms / 1000, DEFAULT_TIMEOUT));
 	json_add_integer(limits, "cpu_seconds", at_least(3 * cpu_ms / 1000, 10));
 	json_add_integer(limits, "memory_bytes", at_least(whole_mib(4 * memory_kb * 1024), 64 * MIB));
 	json_add_integer(limits, "output_bytes", at_least(whole_mib(4 * output), MIB));
-	remark("limits: three times the time it took (%lld ms) and the processor time (%lld ms), at least 10 s; four "
-	    "times its largest process (%lld kB), at least 64 MiB, and its output (%lld bytes), at least 1 MiB",
-	    (long long)time_ms, (long long)cpu_ms, (long long)memory_kb, (long long)output);
+	remark("limits: three times the time it took (%lld ms), at least %d s, and the processor time (%lld ms), at "
+	    "least 10 s; four times its largest process (%lld kB), at least 64 MiB, and its output (%lld bytes), at "
+	    "least 1 MiB",
+	    (long long)time_ms, DEFAULT_TIMEOUT, (long long)cpu_ms, (long long)memory_kb, (long long)output);
 }
 
 /* --- the rest ----------------------------------------------------------------------------- */
@@ -305,8 +307,9 @@ say_refused(const struct learn *learn, size_t run, learn_remark *remark)
 		const char *error = json_text(json_get(json_at(list, i), "errno"));
 
 		if (!is_known(learn, run, json_at(list, i), denials_of))
-			remark("refused: %s, %s (%lldx); no profile allows it", name, error ? error : "?",
-			    (long long)integer(json_at(list, i), "count"));
+			remark("refused: %s, %s (%lldx); no profile allows it%s", name, error ? error : "?",
+			    (long long)integer(json_at(list, i), "count"),
+			    error && strcmp(error, "ENOSYS") == 0 ? ", most programs then do without" : "");
 	}
 	if (integer(report, "unlisted") > 0)
 		remark("refused: the list was full, %lld calls are not in it: the profile may be too strong",
