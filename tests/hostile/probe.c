@@ -168,7 +168,8 @@ for_all(int (*each)(struct attempts attempts))
 {
 	int count = each(probe_files()) + each(probe_proc()) + each(probe_privilege());
 
-	count += each(probe_kernel()) + each(probe_network()) + each(probe_process());
+	count += each(probe_kernel()) + each(probe_network()) + each(probe_process()) +
+	    each(probe_layers());
 	return count > 100 ? 100 : count;
 }
 

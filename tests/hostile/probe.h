@@ -20,7 +20,7 @@ enum {
 #define EXPECTED_MOST 6
 
 struct attempt {
-	int number;                  /* as in the list of hostile payloads */
+	int number;                  /* as in tests/hostile/list; beyond it from 83 on */
 	const char *name;
 	int (*attack)(void);
 	int expected[EXPECTED_MOST]; /* up to the first 0 */
@@ -39,6 +39,7 @@ struct attempts probe_privilege(void);
 struct attempts probe_kernel(void);
 struct attempts probe_network(void);
 struct attempts probe_process(void);
+struct attempts probe_layers(void);
 
 /* --- what the command line says (probe.c) --- */
 

@@ -14,7 +14,10 @@ hostile_make() {
 	workspace_make
 	# Not into the build folder: that may be closed to other uids.  Static: it needs nothing of the cage.
 	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -static -o "$WS/proj/probe" "$ROOT"/tests/hostile/*.c
-	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe"
+	# A protected file and folder, as they are in many workspaces.
+	mkdir "$WS/proj/.vscode"
+	echo '{}' >"$WS/proj/.mcp.json"
+	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe" "$WS/proj/.vscode" "$WS/proj/.mcp.json"
 	workspace_policy <<-END
 	{
 	  "version": 2,
