@@ -72,6 +72,8 @@ say(int result)
 		return "held";
 	if (result == NOT_HERE)
 		return "cannot be tried here";
+	if (result == SKIPPED)
+		return "SKIPPED: only root can make what it needs";
 	if (result > SIGNAL)
 		snprintf(text, sizeof(text), "ended by SIG%s", sigabbrev_np(result - SIGNAL));
 	else
@@ -109,6 +111,8 @@ run_apart(const struct attempt *attempt, void (*prepare)(void))
 static bool
 is_expected(const struct attempt *attempt, int result)
 {
+	if (result == SKIPPED)
+		return true;
 	for (size_t i = 0; i < EXPECTED_MOST && attempt->expected[i]; i++)
 		if (attempt->expected[i] == result)
 			return true;
@@ -169,7 +173,7 @@ for_all(int (*each)(struct attempts attempts))
 	int count = each(probe_files()) + each(probe_proc()) + each(probe_privilege());
 
 	count += each(probe_kernel()) + each(probe_network()) + each(probe_process()) +
-	    each(probe_layers());
+	    each(probe_layers()) + each(probe_exec());
 	return count > 100 ? 100 : count;
 }
 

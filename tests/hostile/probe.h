@@ -14,6 +14,7 @@ enum {
 	WORKED = 0,   /* the attack did what it wanted */
 	HELD = 1000,  /* it had no effect, or there was nothing to be had */
 	NOT_HERE,     /* cannot be tried here; never counts as held */
+	SKIPPED,      /* what it needs only root can make, and no root did; counted */
 	SIGNAL = 2000 /* + the signal that ended it */
 };
 
@@ -40,6 +41,7 @@ struct attempts probe_kernel(void);
 struct attempts probe_network(void);
 struct attempts probe_process(void);
 struct attempts probe_layers(void);
+struct attempts probe_exec(void);
 
 /* --- what the command line says (probe.c) --- */
 
