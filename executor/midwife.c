@@ -100,6 +100,15 @@ check_cgroup(const struct labour *labour)
 	give_up(labour, STAGE_CGROUP);
 }
 
+/* Everything in force is known now; each layer inside is read back or ends the job. */
+static void
+check_minimum(const struct labour *labour)
+{
+	errno = EOPNOTSUPP;
+	if (labour->cage->plan->minimum & ~labour->cage->layers)
+		give_up(labour, STAGE_MINIMUM);
+}
+
 static void
 bear_init(struct labour *labour)
 {
@@ -171,6 +180,8 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_CGROUP_FREEZE_FD] = open_cgroup_file(labour, "cgroup.freeze", O_WRONLY),
 		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
+		[KEEPER_FILTERS_FD] = labour->cage->filters >= 0 ? labour->cage->filters :
+		    open("/dev/null", O_RDONLY | O_CLOEXEC),
 	};
 
 	for (int i = KEEPER_ORDERS_FD; i < KEEPER_FD_COUNT; i++) {
@@ -251,6 +262,7 @@ attend(const struct midwife_order *order, int channel)
 	if (cage_take_trees(labour.cage) < 0)
 		give_up(&labour, STAGE_MOUNT);
 	make_cgroup(&labour);
+	check_minimum(&labour);
 	bear_init(&labour);
 	become_keeper(&labour);
 }
