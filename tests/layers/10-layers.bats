@@ -82,7 +82,7 @@ unnoticed() {
 	noticed 'refused: identity' dumpable
 	noticed 'refused: identity' death_signal
 	cp "$BUILD_DIR"/layers/agent-safe "$BUILD_DIR"/layers/agent-safe-launch "$WS_BIN/"
-	noticed 'start: executor: executor: confine: no_new_privs did not hold' no_new_privs
+	noticed 'start: executor: confine: no_new_privs did not hold' no_new_privs
 	cp "$BUILD_DIR"/agent-safe "$BUILD_DIR"/agent-safe-launch "$WS_BIN/"
 }
 

@@ -29,7 +29,7 @@ teardown() { hostile_host_end; }
 }
 
 @test "an ordinary user's cage: bounding set, capabilities, init's own safety, Landlock, filters" {
-	noticed 'start: executor: executor: confine: the bounding set did not become empty' bounding_set
+	noticed 'start: executor: confine: the bounding set did not become empty' bounding_set
 	noticed 'refused: identity' capset
 	noticed 'refused: identity' init_capset
 	noticed 'refused: identity' dumpable

@@ -32,6 +32,7 @@
 #include "decode.h"
 #include "fence.h"
 #include "filter.h"
+#include "filter_build.h"
 #include "masks.h"
 #include "mounts.h"
 #include "program.h"
@@ -40,9 +41,6 @@
 #include "workdir.h"
 
 #define ARGUMENTS 6
-/* executor/filter.c: what its job filter is asked, and answers */
-#define PROBE_JOB 0x5ea4
-#define PROBE_ERRNO ENOANO
 
 static char layers[256] = " ";
 
@@ -230,8 +228,9 @@ __wrap_prctl(int option, ...)
 	    (option == PR_SET_NO_NEW_PRIVS && without("no_new_privs")))
 		return 0;
 	/* What a filter that is not there would have answered. */
-	if (option == PROBE_JOB && without("filter_arguments")) {
-		errno = PROBE_ERRNO;
+	if (option >= PROBE_ARGUMENTS && option < PROBE_ARGUMENTS + 2 * SOCKETS_COUNT &&
+	    without("filter_arguments")) {
+		errno = FILTER_PROBE_ERRNO;
 		return -1;
 	}
 	return __real_prctl(option, argument[0], argument[1], argument[2], argument[3]);
@@ -299,12 +298,14 @@ __wrap_syscall(long number, ...)
 
 #define LAYER(function, layer, parameters, arguments) \
 	int __real_##function parameters; \
+	_Static_assert(__builtin_types_compatible_p(__typeof__(function), __typeof__(__real_##function)), \
+	    "what is replaced has changed"); \
 	int __wrap_##function parameters; \
 	int __wrap_##function parameters { return without(layer) ? 0 : __real_##function arguments; }
 
 LAYER(fence_close, "landlock", (const struct cage *cage), (cage))
 LAYER(rlimits_apply, "rlimits", (const struct plan *plan), (plan))
-LAYER(filter_load_job, "filters", (void), ())
+LAYER(filter_load_job, "filters", (enum profile profile, enum network network), (profile, network))
 LAYER(filter_load_own, "own_filter", (void), ())
 LAYER(filter_load_init, "init_filter", (void), ())
 LAYER(protect_cover, "protect_cover", (const struct protect *protect), (protect))

@@ -28,7 +28,7 @@ layers_without() {
 	workspace_stop
 	layers_refresh
 	if ! agent_safe status >"$BATS_TEST_TMPDIR/status" 2>"$BATS_TEST_TMPDIR/complaint"; then
-		jq -r '"start: " + .error.message' "$BATS_TEST_TMPDIR/complaint" >"$NOTICED"
+		jq -r '"start: " + (.error.message | sub("^[a-z]+: "; ""))' "$BATS_TEST_TMPDIR/complaint" >"$NOTICED"
 		return 0
 	fi
 	hostile_run --timeout 100 -- run "${LISTENERS[@]}" --path "$WS/agent-safe-policy.json" || status=$?
