@@ -70,8 +70,9 @@ add_processes(struct json *answer, const struct broker *broker)
 	json_add_integer(pids, "auditor", broker->boot.auditor_pid);
 	base64_encode(key, broker->genesis_key, sizeof(broker->genesis_key));
 	json_add_text(answer, "public_key", key);
-	json_add_boolean(answer, "audit_accepts", outbox_accepts(&broker->outbox, &why));
+	json_add_boolean(answer, "audit_accepts", outbox_takes_jobs(&broker->outbox, &why));
 	json_add_text(answer, "audit_error", why);
+	json_add_text(answer, "forward_security", broker->outbox.degraded ? "degraded" : "full");
 	present_layers(answer, "layers", broker->layers);
 	json_add_integer(answer, "landlock_abi", broker->landlock_abi);
 	json_add_integer(answer, "slots", broker->boot.slot_count);
