@@ -6,8 +6,10 @@
  *   cage LANES RUNS ROUNDS <<< "name TAB program TAB argument ..."
  *
  * Each round is RUNS runs of each, LANES at a time, one after the other.  Printed: medians of the
- * rounds, milliseconds per run and the ratio of rates to the first command.
+ * rounds, milliseconds of the clock and of processors per run, and the ratio of rates to the first
+ * command.  Processor time is that of the processes alone, not what the kernel does after their end.
  */
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <err.h>
@@ -33,7 +35,7 @@ struct contender {
 	const char *name;
 	char *argv[ARGUMENTS_MOST + 1]; /* a command of standard input; [0] NULL: ours */
 	int plan;                       /* ours: what is run */
-	double ms[ROUNDS_MOST];         /* of one run */
+	double ms[ROUNDS_MOST], cpu_ms[ROUNDS_MOST]; /* of one run */
 };
 
 static struct contender contenders[COMMANDS_MOST + 2];
@@ -156,9 +158,45 @@ add_ours(unsigned count)
 		cage_world_give_up(&rig, "no plan");
 }
 
+/* Into the cgroup below the rig's ("bench"), or out of it ("..") before it is removed. */
+static void
+move_to_cgroup(const char *name)
+{
+	char path[LIMIT_PATH + 32];
+	FILE *file;
+
+	if (!rig.cgroup[0])
+		return;
+	snprintf(path, sizeof(path), "%s/%s", rig.cgroup, name);
+	if (mkdir(path, 0755) < 0 && errno != EEXIST)
+		err(1, "%s", path);
+	snprintf(path, sizeof(path), "%s/%s/cgroup.procs", rig.cgroup, name);
+	file = fopen(path, "we");
+	if (!file || fprintf(file, "%d", getpid()) < 0 || fclose(file) != 0)
+		err(1, "%s", path);
+}
+
+/* Processor time so far; 0: there is no cgroup v2 to ask. */
+static double
+processor_ms(void)
+{
+	char path[LIMIT_PATH + 32];
+	double us = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/cpu.stat", rig.cgroup);
+	file = rig.cgroup[0] ? fopen(path, "re") : NULL;
+	if (file && fscanf(file, "usage_usec %lf", &us) != 1)
+		us = 0;
+	if (file)
+		fclose(file);
+	return us / 1e3;
+}
+
 static void
 measure(struct contender *contender, unsigned lanes, unsigned runs, unsigned round)
 {
+	double processor_begun_ms = processor_ms();
 	uint64_t begun_us = clock_monotonic_us();
 
 	if (contender->argv[0])
@@ -166,6 +204,7 @@ measure(struct contender *contender, unsigned lanes, unsigned runs, unsigned rou
 	else
 		run_cages(contender, lanes, runs);
 	contender->ms[round] = (double)(clock_monotonic_us() - begun_us) / 1e3 / runs;
+	contender->cpu_ms[round] = (processor_ms() - processor_begun_ms) / runs;
 }
 
 static int
@@ -177,10 +216,19 @@ by_value(const void *one, const void *two)
 }
 
 static double
-median(struct contender *contender, unsigned rounds)
+median(double *values, unsigned rounds)
 {
-	qsort(contender->ms, rounds, sizeof(contender->ms[0]), by_value);
-	return contender->ms[rounds / 2];
+	qsort(values, rounds, sizeof(values[0]), by_value);
+	return values[rounds / 2];
+}
+
+static void
+report(unsigned lanes, struct contender *contender, unsigned rounds)
+{
+	double base = median(contenders[0].ms, rounds), ms = median(contender->ms, rounds);
+
+	printf("%3u at a time  %-40s %7.2f ms/run %7.2f ms of CPU %6.2f of the rate\n", lanes, contender->name, ms,
+	    median(contender->cpu_ms, rounds), base / ms);
 }
 
 static unsigned
@@ -210,13 +258,14 @@ main(int argc, char **argv)
 	posix_spawn_file_actions_addopen(&quiet, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&quiet, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	cage_rig_open(&rig, false);
+	move_to_cgroup("bench"); /* what we start is counted there, and so are we */
 	add_ours(count);
 	count += 2;
 	for (unsigned round = 0; round < rounds; round++)
 		for (unsigned i = 0; i < count; i++)
 			measure(&contenders[i], lanes, runs, round);
 	for (unsigned i = 0; i < count; i++)
-		printf("%3u at a time  %-44s %7.2f ms/run %6.2f of the rate\n", lanes, contenders[i].name,
-		    median(&contenders[i], rounds), median(&contenders[0], rounds) / median(&contenders[i], rounds));
+		report(lanes, &contenders[i], rounds);
+	move_to_cgroup("..");
 	return cage_rig_close(&rig) == 0 ? 0 : 1;
 }
