@@ -73,12 +73,16 @@ enum boot_tag {
 	BOOT_ROOT_GID,       /* many, u64 */
 	BOOT_POLICY_SHA256,  /* 32 bytes: the policy that these roots come from */
 	BOOT_LAYERS,         /* u64: enum layer, what launch has made for every job */
+	BOOT_NETWORK,        /* u64: enum network of profile.h: the farthest the executor accepts */
+	BOOT_TCP_PORT,       /* many, u64: the ports it accepts */
 };
 
 enum root_flag {
 	ROOT_SHARED = 1 << 0,     /* the peer need not own its working directory, its group suffices */
 	ROOT_ROOT_OWNED = 1 << 1, /* may belong to uid 0 */
 	ROOT_READ_ONLY = 1 << 2,
+	ROOT_EXTRA_READ = 1 << 3,  /* no root: an entry of read_paths, no working directory lies there */
+	ROOT_EXTRA_WRITE = 1 << 4, /* no root: an entry of write_paths */
 };
 
 struct boot_root {
@@ -129,6 +133,8 @@ enum bounds_tag {
 	BOUNDS_PROFILE_FLOOR,     /* text */
 	BOUNDS_ROOT_PATH,         /* many, text: absolute, as written (launch makes it canonical) */
 	BOUNDS_ROOT_FLAGS,        /* many, u64 */
+	BOUNDS_NETWORK,           /* u64: as BOOT_NETWORK */
+	BOUNDS_TCP_PORT,          /* many, u64 */
 };
 
 #endif
