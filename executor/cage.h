@@ -14,6 +14,7 @@
 
 #include "decode.h"
 #include "identity.h"
+#include "places.h"
 #include "protect.h"
 
 /* How a program file is found again in the cage. */
@@ -33,17 +34,18 @@ struct cage {
 	const struct plan *plan;
 	const char *run; /* "uuid.attempt" */
 	char template[LIMIT_PATH];
-	unsigned slot, root;
+	unsigned slot;
 	struct identity job, init;
 	bool one_uid;  /* job, init and executor are one uid; groups cannot be dropped */
-	bool read_only;
-	const struct protect *protect; /* what is covered in the workspace */
+	const struct protect *protect; /* what is covered in root and write paths */
+	unsigned protect_count;
+	struct places places; /* its trees are the midwife's to take */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];
 	uint64_t layers; /* what holds when init says INIT_STARTED */
 
 	/* Filled by the midwife. */
-	int workspace, passwd, group; /* detached mounts */
+	int passwd, group; /* detached mounts */
 	struct cage_file program, interpreter;
 	int control, out, err; /* init's socket, the job's outputs */
 };
@@ -63,7 +65,7 @@ int cage_take_trees(struct cage *cage);
 /*
  * In the new mount namespace, standing in the template, as init.  0, or -1 with errno and *stage.
  */
-int cage_mount(const struct cage *cage, uint32_t *stage);
+int cage_mount(struct cage *cage, uint32_t *stage);
 
 /* The path that is executed: as named where nobody can change the link, else the target. */
 const char *cage_exec_path(const struct program *program);

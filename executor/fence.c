@@ -14,6 +14,7 @@
 #define READ (LL_READ_FILE | LL_READ_DIR)
 #define RUN (READ | LL_EXECUTE)
 #define FILE_RUN (LL_READ_FILE | LL_EXECUTE)
+#define FILE_WRITE (LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE)
 #define USE (READ | LL_WRITE_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
 #define ALL ((LL_IOCTL_DEV << 1) - 1)
 #define OWN (ALL & ~(LL_MAKE_CHAR | LL_MAKE_BLOCK | LL_IOCTL_DEV))
@@ -34,6 +35,15 @@ allow(const struct fence *fence, const char *path, uint64_t rights)
 	return (int)syscall(SYS_landlock_add_rule, fence->ruleset, LL_RULE_PATH, &rule, 0);
 }
 
+/* A rule for a file may name only what a file has. */
+static uint64_t
+rights_of(const struct places_one *place)
+{
+	if (place->is_file)
+		return place->read_only ? FILE_RUN : FILE_WRITE;
+	return place->read_only ? RUN : OWN;
+}
+
 static int
 allow_places(const struct fence *fence, const struct cage *cage)
 {
@@ -50,7 +60,10 @@ allow_places(const struct fence *fence, const struct cage *cage)
 		return -1;
 	if (allow(fence, "/tmp", OWN) < 0 || allow(fence, "/dev/shm", OWN & ~LL_EXECUTE) < 0)
 		return -1;
-	return allow(fence, cage->plan->root, cage->read_only ? RUN : OWN);
+	for (unsigned i = 0; i < cage->places.count; i++)
+		if (allow(fence, cage->places.all[i].path, rights_of(&cage->places.all[i])) < 0)
+			return -1;
+	return 0;
 }
 
 static int

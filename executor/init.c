@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "fields.h"
 
 #include "filter.h"
 #include "init.h"
@@ -28,7 +29,7 @@
 #define REAP_WAIT_MS 20
 
 struct init {
-	const struct cage *cage;
+	struct cage *cage;
 	struct channel keeper;
 	int errors;  /* the worker's error pipe; -1: executed */
 	int signals; /* signalfd of SIGCHLD */
@@ -114,28 +115,42 @@ leave_host(void)
 }
 
 /*
- * Standard input is the cage's own empty device: one of the host could not be opened again in here.
+ * Standard input is what the plan says, in a file in memory that nobody can change and that reads
+ * from its begin; else the cage's own empty device: one of the host could not be opened again in here.
  */
+static int
+open_input(const struct plan *plan)
+{
+	int fd;
+
+	if (!plan->input)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	fd = sealed_make("stdin", plan->input, plan->input_length);
+	return fd >= 0 && lseek(fd, 0, SEEK_SET) < 0 ? -1 : fd;
+}
+
 static int
 set_standard(const struct cage *cage)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int input = open_input(cage->plan);
 
-	if (null < 0)
+	if (input < 0)
 		return -1;
-	return dup2(null, 0) < 0 || dup2(cage->out, 1) < 0 || dup2(cage->err, 2) < 0 ? -1 : 0;
+	return dup2(input, 0) < 0 || dup2(cage->out, 1) < 0 || dup2(cage->err, 2) < 0 ? -1 : 0;
 }
 
 static void
 build(struct init *init)
 {
-	const struct cage *cage = init->cage;
-	const int wanted[] = { cage->control, cage->out, cage->err, cage->workspace, cage->passwd,
+	struct cage *cage = init->cage;
+	int wanted[7 + PLACES_MOST] = { cage->control, cage->out, cage->err, cage->passwd,
 		cage->group, cage->program.tree, cage->interpreter.tree };
 	const int left[] = { cage->control };
 	uint32_t stage;
 
-	keep_only(wanted, sizeof(wanted) / sizeof(wanted[0]));
+	for (unsigned i = 0; i < cage->places.count; i++)
+		wanted[7 + i] = cage->places.all[i].tree;
+	keep_only(wanted, 7 + cage->places.count);
 	if (become_init(cage) < 0)
 		fail(init, STAGE_IDENTITY, errno);
 	if (leave_host() < 0)
@@ -332,7 +347,7 @@ on_signals(struct init *init)
 }
 
 void
-init_run(const struct cage *cage)
+init_run(struct cage *cage)
 {
 	struct init init = { .cage = cage,
 		.keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };

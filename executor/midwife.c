@@ -86,6 +86,15 @@ make_cgroup(struct labour *labour)
 		give_up(labour, STAGE_CGROUP);
 }
 
+/* Everything in force is known now; each layer inside is read back or ends the job. */
+static void
+check_minimum(const struct labour *labour)
+{
+	errno = EOPNOTSUPP;
+	if (labour->cage->plan->minimum & ~labour->cage->layers)
+		give_up(labour, STAGE_MINIMUM);
+}
+
 static void
 bear_init(struct labour *labour)
 {
@@ -236,6 +245,7 @@ attend(const struct midwife_order *order, int channel)
 	if (cage_take_trees(labour.cage) < 0)
 		give_up(&labour, STAGE_MOUNT);
 	make_cgroup(&labour);
+	check_minimum(&labour);
 	bear_init(&labour);
 	become_keeper(&labour);
 }

@@ -70,6 +70,64 @@ check_program(const struct attempt *attempt, const struct resolve_world *world,
 	return -1;
 }
 
+/* A mount of the root as the slot's job has it; -1 with errno. */
+static int
+open_place(const struct attempt *attempt, int root)
+{
+	char path[LIMIT_PATH];
+
+	if (box_root(&attempt->executor->boot, attempt->run.slot, (unsigned)root, path))
+		return open(path, O_PATH | O_CLOEXEC);
+	errno = ENAMETOOLONG;
+	return -1;
+}
+
+static int
+look(const struct attempt *attempt, struct start_findings *findings, int fd, const char *root,
+    const char *cwd)
+{
+	return protect_look(&findings->protect[findings->protect_count++], fd,
+	    &attempt->executor->jobs[attempt->run.slot], root, cwd);
+}
+
+/* What lies beside the root is still there: a mount keeps also what was removed since. */
+static int
+check_extra(const struct attempt *attempt, const struct plan_extra *extra,
+    struct start_findings *findings)
+{
+	scoped_close int fd = open_place(attempt, bounds_extra(&attempt->executor->boot, extra));
+	struct stat seen;
+
+	if (fd < 0 || fstat(fd, &seen) < 0)
+		return -1;
+	if (seen.st_nlink == 0) {
+		errno = ESTALE;
+		return -1;
+	}
+	return extra->write && S_ISDIR(seen.st_mode) ?
+	    look(attempt, findings, fd, extra->path, extra->path) : 0;
+}
+
+/* The directory is the approved one; what is protected in what can be written is noted. */
+static int
+check_places(const struct attempt *attempt, const struct resolve_world *world,
+    struct start_findings *findings)
+{
+	const struct plan *plan = &attempt->plan;
+	bool read_only =
+	    attempt->executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY;
+
+	findings->protect_count = 0;
+	if (world->root_fd < 0 || workdir_check(world, plan) < 0)
+		return -1;
+	if (!read_only && look(attempt, findings, world->root_fd, plan->root, plan->cwd) < 0)
+		return -1;
+	for (size_t i = 0; i < plan->extra_count; i++)
+		if (check_extra(attempt, &plan->extras[i], findings) < 0)
+			return -1;
+	return 0;
+}
+
 /* In the child. */
 static void
 prepare(struct errand *errand)
@@ -77,21 +135,12 @@ prepare(struct errand *errand)
 	struct attempt *attempt = errand->source.context;
 	const struct executor *executor = attempt->executor;
 	struct start_findings *findings = errand->shared;
-	char path[LIMIT_PATH];
-	scoped_close int root = -1;
-	struct resolve_world world;
+	scoped_close int root = open_place(attempt, attempt->root);
+	struct resolve_world world = { root, attempt->plan.root, executor->jobs[attempt->run.slot],
+		executor->ours };
 
 	findings->stage = STAGE_WORKDIR;
-	if (box_root(&executor->boot, attempt->run.slot, (unsigned)attempt->root, path))
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	world = (struct resolve_world){ root, attempt->plan.root, executor->jobs[attempt->run.slot],
-		executor->ours };
-	if (root < 0 || workdir_check(&world, &attempt->plan) < 0) {
-		findings->error = errno;
-		return;
-	}
-	if (protect_look(&findings->protect, root, &executor->jobs[attempt->run.slot],
-	    attempt->plan.root, attempt->plan.cwd) < 0) {
+	if (check_places(attempt, &world, findings) < 0) {
 		findings->error = errno;
 		return;
 	}
@@ -163,6 +212,20 @@ start_layers(const struct executor *executor)
 	    executor->boot.layers & CGROUP_LAYERS : 0);
 }
 
+/* Can this host give what profile and policy want?  0, or the errno with *stage. */
+static int
+check_host(const struct attempt *attempt, uint32_t *stage)
+{
+	const struct executor *executor = attempt->executor;
+	const struct plan *plan = &attempt->plan;
+
+	*stage = STAGE_LANDLOCK;
+	if ((unsigned)executor->landlock_abi < profile_row(plan->profile)->landlock_floor)
+		return EOPNOTSUPP;
+	*stage = STAGE_MINIMUM;
+	return plan->minimum & ~start_layers(executor) ? EOPNOTSUPP : 0;
+}
+
 /* The cage in words, beside what becomes of the run; 0 or the errno. */
 static int
 note_cage(const struct attempt *attempt, int plan_fd)
@@ -176,7 +239,8 @@ note_cage(const struct attempt *attempt, int plan_fd)
 	size_t length;
 	bool good;
 
-	memcpy(facts.filter_sha256, filter_digest(), sizeof(facts.filter_sha256));
+	memcpy(facts.filter_sha256, filter_digest(attempt->plan.profile, attempt->plan.network),
+	    sizeof(facts.filter_sha256));
 	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
 	if (!bytes)
 		return errno;
@@ -213,6 +277,7 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 {
 	bool free = !attempt_slot_is_busy(executor, order->run.slot);
 	struct attempt *attempt = attempt_new(executor, &order->run);
+	uint32_t stage = STAGE_PLAN;
 	int error;
 
 	if (!attempt)
@@ -226,8 +291,10 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		return;
 	if (error == 0)
 		error = note_cage(attempt, plan_fd);
+	if (error == 0)
+		error = check_host(attempt, &stage);
 	if (error) {
-		attempt_refuse(attempt, STAGE_PLAN, error);
+		attempt_refuse(attempt, stage, error);
 		return;
 	}
 	if (errand_start(&executor->loop, &attempt->errand, prepare, attempt, on_prepared,
@@ -237,10 +304,10 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 
 /* Written before anything runs: an executor that comes after us has only the folder. */
 static int
-note_watched(const struct attempt *attempt, const struct protect *protect)
+note_watched(const struct attempt *attempt, const struct protect *protect, unsigned count)
 {
 	return runs_write(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED, protect, sizeof(*protect));
+	    KEEP_WATCHED, protect, count * sizeof(*protect));
 }
 
 void
@@ -251,21 +318,22 @@ start_permitted(struct attempt *attempt)
 	unsigned slot = attempt->run.slot;
 	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name,
 		.slot = slot,
-		.root = (unsigned)attempt->root, .job = executor->jobs[slot],
+		.job = executor->jobs[slot],
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
 		    .layers = executor->layers,
-		.protect = &findings->protect,
-		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
+		.protect = findings->protect, .protect_count = findings->protect_count };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
 	struct midwife midwife;
 
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
+	places_fill(&cage.places, &executor->boot, &attempt->plan);
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
-	if ((!cage.read_only && note_watched(attempt, &findings->protect) < 0) ||
+	if ((cage.protect_count > 0 &&
+	    note_watched(attempt, cage.protect, cage.protect_count) < 0) ||
 	    midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;

@@ -3,6 +3,7 @@
 
 /* From RUN_START to a job's midwife: plan, bounds, directory and program, intent. */
 #include "attempt.h"
+#include "places.h"
 #include "program.h"
 #include "protect.h"
 
@@ -11,7 +12,8 @@ struct start_findings {
 	uint32_t stage; /* STAGE_NONE: all as approved */
 	int32_t error;
 	struct program_found program;
-	struct protect protect;
+	struct protect protect[PLACES_MOST]; /* of the root, and of write paths that are directories */
+	uint32_t protect_count;
 };
 
 /* A plan came; plan_fd stays the caller's. */

@@ -72,7 +72,7 @@ tell_intent(const struct attempt *attempt)
 	fields_put_u64(&writer, FACT_PROGRAM_DEV, plan->program.dev);
 	fields_put_u64(&writer, FACT_PROGRAM_INO, plan->program.ino);
 	fields_put(&writer, FACT_PROGRAM_SHA256, plan->program.sha256, 32);
-	fields_put_text(&writer, FACT_PROFILE, plan->profile);
+	fields_put_text(&writer, FACT_PROFILE, profile_row(plan->profile)->name);
 	message.body.intent_declare.run = attempt->run;
 	memcpy(message.body.intent_declare.digest, attempt->digest, 32);
 	send_fields(attempt, &message, &writer);
@@ -88,7 +88,8 @@ tell_started(const struct attempt *attempt, uint64_t started_us, uint64_t layers
 	fields_put_u64(&writer, FACT_TIME_US, started_us);
 	fields_put_u64(&writer, FACT_LAYERS, layers);
 	fields_put_u64(&writer, FACT_LANDLOCK_ABI, (uint64_t)attempt->executor->landlock_abi);
-	fields_put(&writer, FACT_FILTER_SHA256, filter_digest(), 32);
+	fields_put(&writer, FACT_FILTER_SHA256, 
+	    filter_digest(attempt->plan.profile, attempt->plan.network), 32);
 	send_fact(attempt, FACT_STARTED, &writer);
 	message.body.run_started = (struct msg_run_started){ attempt->run, started_us, layers };
 	channel_must_send(&attempt->executor->broker, &message);

@@ -208,6 +208,16 @@ write_slot(const struct boot *boot, unsigned slot, const struct identity *job,
 	replace(path, text);
 }
 
+/* In the box it is as launch has opened it. */
+static bool
+is_file(const struct boot *boot, unsigned root)
+{
+	char path[LIMIT_PATH];
+	struct stat seen;
+
+	return box_root(boot, 0, root, path) && lstat(path, &seen) == 0 && !S_ISDIR(seen.st_mode);
+}
+
 /* No root can lie behind a link: where one is below /var/tmp, that is no other name for /tmp. */
 static void
 make_root_places(int root, const struct boot *boot)
@@ -223,8 +233,8 @@ make_root_places(int root, const struct boot *boot)
 				cannot("var/tmp");
 		}
 		/* A root below /tmp gets its mount point in each job's own /tmp. */
-		if (!text_path_within(path, "/tmp") && mounts_point(root, path, 0) < 0)
-			log_warn("no place for the root %s in a cage: %s", path, strerror(errno));
+		if (!text_path_within(path, "/tmp") && mounts_point(root, path, is_file(boot, i)) < 0)
+			log_warn("no place for %s in a cage: %s", path, strerror(errno));
 	}
 }
 

@@ -4,17 +4,37 @@
 
 #include "profile.h"
 
+#define MIB (1ull << 20)
+#define GIB (1ull << 30)
+
+/* Processes are counted per uid where there is no pids controller, a user's desktop with them. */
 static const struct profile_row rows[PROFILE_COUNT] = {
-	[PROFILE_STRICT] = { "strict", "filters on text: no sockets but pairs, processes alone in /proc",
-	    PROC_PIDS, CALLS_LISTED, 6, NETWORK_NONE, NETWORK_NONE, false },
-	[PROFILE_DEFAULT] = { "default", "builds and tests: git, make, gcc, python, node", PROC_MASKED,
-	    CALLS_LISTED, 2, NETWORK_NONE, NETWORK_TCP_PORTS, false },
-	[PROFILE_AGENT] = { "agent", "an agent's command line, with a loopback of its own", PROC_MASKED,
-	    CALLS_REFUSED, 2, NETWORK_LOOPBACK, NETWORK_TCP_PORTS, false },
-	[PROFILE_COMPAT] = { "compat", "what trips over `default`, and kernels from 5.14", PROC_MASKED,
-	    CALLS_REFUSED, 1, NETWORK_NONE, NETWORK_TCP_PORTS, false },
-	[PROFILE_DEBUG] = { "debug", "tracing inside the cage; what is denied is listed", PROC_MASKED,
-	    CALLS_TRACED, 1, NETWORK_NONE, NETWORK_TCP_PORTS, true },
+	[PROFILE_STRICT] = { .name = "strict",
+	    .purpose = "filters on text: no sockets but pairs, processes alone in /proc",
+	    .proc = PROC_PIDS, .calls = CALLS_LISTED, .landlock_floor = 6,
+	    .network = NETWORK_NONE, .network_most = NETWORK_NONE,
+	    .memory_bytes = 1 * GIB, .tmp_bytes = 64 * MIB, .open_files = 256, .processes = 2048 },
+	[PROFILE_DEFAULT] = { .name = "default",
+	    .purpose = "builds and tests: git, make, gcc, python, node",
+	    .proc = PROC_MASKED, .calls = CALLS_LISTED, .landlock_floor = 2,
+	    .network = NETWORK_NONE, .network_most = NETWORK_TCP_PORTS, .write_paths = true,
+	    .memory_bytes = 4 * GIB, .tmp_bytes = 512 * MIB, .open_files = 1024, .processes = 2048 },
+	[PROFILE_AGENT] = { .name = "agent",
+	    .purpose = "an agent's command line, with a loopback of its own",
+	    .proc = PROC_MASKED, .calls = CALLS_REFUSED, .landlock_floor = 2,
+	    .network = NETWORK_LOOPBACK, .network_most = NETWORK_TCP_PORTS, .write_paths = true,
+	    .memory_bytes = 8 * GIB, .tmp_bytes = 2 * GIB, .open_files = 4096, .processes = 4096 },
+	[PROFILE_COMPAT] = { .name = "compat",
+	    .purpose = "what trips over `default`, and kernels from 5.14",
+	    .proc = PROC_MASKED, .calls = CALLS_REFUSED, .landlock_floor = 1,
+	    .network = NETWORK_NONE, .network_most = NETWORK_TCP_PORTS, .write_paths = true,
+	    .memory_bytes = 4 * GIB, .tmp_bytes = 512 * MIB, .open_files = 1024, .processes = 2048 },
+	[PROFILE_DEBUG] = { .name = "debug",
+	    .purpose = "tracing inside the cage; what is denied is listed",
+	    .proc = PROC_MASKED, .calls = CALLS_TRACED, .landlock_floor = 1,
+	    .network = NETWORK_NONE, .network_most = NETWORK_TCP_PORTS, .write_paths = true,
+	    .reports = true,
+	    .memory_bytes = 4 * GIB, .tmp_bytes = 512 * MIB, .open_files = 1024, .processes = 2048 },
 };
 
 static const char *const networks[NETWORK_COUNT] = {

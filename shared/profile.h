@@ -47,7 +47,10 @@ struct profile_row {
 	unsigned landlock_floor;   /* ABI below which nothing runs under this profile */
 	enum network network;      /* unless the rule says otherwise */
 	enum network network_most; /* a rule that asks for more is refused */
+	bool write_paths;          /* may a rule name some beside its workspace? */
 	bool reports;              /* denied system calls are told to the keeper (seccomp notification) */
+	/* unless policy or rule say otherwise */
+	uint64_t memory_bytes, tmp_bytes, open_files, processes;
 };
 
 /* The row, or NULL for a number that is no profile. */

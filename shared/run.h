@@ -45,6 +45,7 @@ enum stage {
 	STAGE_SECCOMP,
 	STAGE_KEEPER,
 	STAGE_EXEC,      /* the kernel refused the program itself */
+	STAGE_MINIMUM,   /* a layer that the policy wants is not in force */
 	STAGE_COUNT
 };
 

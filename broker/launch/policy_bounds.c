@@ -1,5 +1,5 @@
 /*
- * The policy as far as launch needs it: its digest, roots, slots and weakest profile.
+ * The policy as far as launch needs it: its digest, roots, slots, weakest profile and farthest network.
  * The broker's own binary reads the JSON, under the broker's uid.
  */
 #include <sys/stat.h>
@@ -63,8 +63,11 @@ use_no_bounds(struct boot *boot)
 {
 	boot->root_count = 0;
 	boot->slot_count = LIMIT_SLOTS_DEFAULT;
+	boot->audit = (struct boot_audit){ 0 };
 	memset(boot->policy_sha256, 0, sizeof(boot->policy_sha256));
 	text_copy(boot->profile_floor, LIMIT_PROFILE, "strict");
+	boot->network = NETWORK_NONE;
+	boot->ports.count = 0;
 }
 
 static void

@@ -156,8 +156,8 @@ class Auditor(threading.Thread):
         values.update(self.welcome)
         last = hashlib.sha256(self.log[-1][2]).digest() if self.log else bytes(32)
         seq = self.seq(self.log[-1][0]) if self.log else 0
-        self.channel.send("BROKER_WELCOME", struct.pack("<Q32sQ32sQ32sQ32sII", values["last_sn"], last, seq, last,
-                                                        1, bytes(32), 1, b"K" * 32, values["acked_known"], 0))
+        self.channel.send("BROKER_WELCOME", struct.pack("<Q32sQ32sQ32sQ32sII32s", values["last_sn"], last, seq, last,
+                                                        1, bytes(32), 1, b"K" * 32, values["acked_known"], 0, b"L" * 32))
 
     def on_record_append(self, body, descriptors):
         sn, seal, _, kind = struct.unpack("<QII48s", body)
