@@ -116,7 +116,7 @@ bench-programs: all
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -iquote tests/support -o $(BUILD)/bench/cage tests/bench/cage.c \
 	    $(addprefix tests/support/,cage_rig.c cage_plan.c cage_world.c) $(BUILD)/libshared.a -lsodium
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -iquote auditor -o $(BUILD)/bench/audit tests/bench/audit.c \
-	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium -lzstd
+	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/on_courier.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium -lzstd
 
 bench: bench-programs
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
