@@ -225,7 +225,8 @@ find_free(struct executor *executor)
 		struct inquiry *inquiry = &executor->inquiries[i];
 
 		if (!inquiry->errand.shared &&
-		    !errand_open(&inquiry->errand, sizeof(struct inquiry_findings)))
+		    !errand_open(&inquiry->errand, sizeof(struct inquiry_findings),
+		    sizeof(struct inquiry_findings)))
 			return NULL;
 		if (!errand_is_out(&inquiry->errand))
 			return inquiry;

@@ -12,8 +12,8 @@ struct start_findings {
 	uint32_t stage; /* STAGE_NONE: all as approved */
 	int32_t error;
 	struct program_found program;
-	struct protect protect[PLACES_MOST]; /* of the root, and of write paths that are directories */
 	uint32_t protect_count;
+	struct protect protect[PLACES_MOST]; /* of the root, and of write paths that are directories */
 };
 
 /* A plan came; plan_fd stays the caller's. */
