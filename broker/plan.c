@@ -228,8 +228,6 @@ put_limits(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_AUDIT_LOSS, source->audit_loss);
 	if (source->retry_safe)
 		fields_put_u64(writer, PLAN_RETRY_SAFE, 1);
-	if (source->input_length)
-		fields_put(writer, PLAN_STDIN, source->input, source->input_length);
 }
 
 static void
@@ -256,6 +254,8 @@ put_options(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_CPU_PERCENT, source->limits->cpu_percent);
 	if (source->cage->minimum)
 		fields_put_u64(writer, PLAN_MINIMUM, source->cage->minimum);
+	if (source->input_length)
+		fields_put(writer, PLAN_STDIN, source->input, source->input_length);
 }
 
 static bool

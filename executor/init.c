@@ -192,7 +192,8 @@ start_worker(struct init *init)
 	if (init->worker < 0)
 		fail(init, STAGE_KEEPER, errno);
 	if (init->worker == 0) {
-		close(init->keeper.fd);
+		if (init->cage->filters < 0) /* else it has something to send, see worker.c */
+			close(init->keeper.fd);
 		worker_run(init->cage, pipes[1]);
 	}
 	close(pipes[1]);

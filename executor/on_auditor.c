@@ -6,7 +6,7 @@
 
 #include "adopt.h"
 #include "executor.h"
-#include "filter.h"
+#include "report.h"
 #include "start.h"
 #include "tell.h"
 
@@ -16,7 +16,7 @@ put_filters(struct msg_executor_ready *ready)
 {
 	for (enum profile profile = PROFILE_STRICT; profile < PROFILE_COUNT; profile++)
 		for (enum network network = NETWORK_NONE; network < NETWORK_COUNT; network++) {
-			const uint8_t *digest = filter_digest(profile, network);
+			const uint8_t *digest = report_digest(profile, network);
 
 			if (digest)
 				memcpy(ready->filter_sha256[profile][network], digest, 32);

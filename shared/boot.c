@@ -228,7 +228,8 @@ read_fields(struct fields_reader *reader, struct boot *boot)
 	boot->root_count = counts[BOOT_ROOT_PATH];
 	boot->audit.witness_count = counts[BOOT_WITNESS];
 	boot->audit.command_count = counts[BOOT_COMMAND];
-	return fields_complete(reader) && boot_audit_is_possible(&boot->audit) && counts[BOOT_SLOT_INIT] == boot->slot_count;
+	return fields_complete(reader) && boot_audit_is_possible(&boot->audit) &&
+	    counts[BOOT_SLOT_INIT] == boot->slot_count;
 }
 
 bool
@@ -305,12 +306,12 @@ boot_write(const struct boot *boot)
 	put_lists(&writer, boot);
 	fields_put(&writer, BOOT_POLICY_SHA256, boot->policy_sha256, sizeof(boot->policy_sha256));
 	fields_put_u64(&writer, BOOT_LAYERS, boot->layers);
-	fields_put_u64(&writer, BOOT_COURIER_ID, boot->courier_uid);
-	fields_put_u64(&writer, BOOT_COURIER_PID, (uint64_t)boot->courier_pid);
-	put_audit(&writer, &boot->audit);
 	fields_put_u64(&writer, BOOT_NETWORK, (uint64_t)boot->network);
 	for (unsigned i = 0; i < boot->ports.count; i++)
 		fields_put_u64(&writer, BOOT_TCP_PORT, boot->ports.list[i]);
+	fields_put_u64(&writer, BOOT_COURIER_ID, boot->courier_uid);
+	fields_put_u64(&writer, BOOT_COURIER_PID, (uint64_t)boot->courier_pid);
+	put_audit(&writer, &boot->audit);
 	fd = fields_seal(&writer, "boot");
 	fields_free(&writer);
 	return fd;

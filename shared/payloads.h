@@ -224,6 +224,12 @@ struct msg_job_watch { uint64_t unused; };
 
 /* Init: the program was executed; layers: what was set and read back. */
 struct msg_init_started { uint64_t layers; };
+/*
+ * Before INIT_STARTED, only where the keeper has KEEPER_FILTERS_FD: the job's filter is loaded.
+ * Descriptor: its listener (seccomp_unotify(2)).
+ */
+struct msg_init_filtered { uint64_t unused; };
+
 struct msg_init_failed { uint32_t stage; int32_t error; };
 
 /* wait(2) status and usage of the main process with all that init reaped. */

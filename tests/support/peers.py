@@ -239,7 +239,7 @@ class Executor(threading.Thread):
 
     def run(self):
         try:
-            self.channel.send("EXECUTOR_READY", struct.pack("<QII32s", 0x1fff, 6, 4, bytes(32)))
+            self.channel.send("EXECUTOR_READY", struct.pack("<QII", 0x1fff, 6, 4) + bytes(6 * 3 * 32))
         except OSError:
             return  # the daemon refused to start
         while True:
@@ -475,7 +475,9 @@ class Broker:
         items += [(BOOT["BOOT_SLOT_INIT"], 200 + i) for i in range(self.slots)]
         items += [(BOOT["BOOT_ROOT_PATH"], self.work), (BOOT["BOOT_ROOT_FLAGS"], self.root_flags),
                   (BOOT["BOOT_ROOT_UID"], st.st_uid), (BOOT["BOOT_ROOT_GID"], st.st_gid),
-                  (BOOT["BOOT_POLICY_SHA256"], sha256), (BOOT["BOOT_LAYERS"], 0)]
+                  (BOOT["BOOT_POLICY_SHA256"], sha256), (BOOT["BOOT_LAYERS"], 0),
+                  (BOOT["BOOT_NETWORK"], 0), (BOOT["BOOT_COURIER_ID"], 0), (BOOT["BOOT_COURIER_PID"], 0),
+                  (BOOT["BOOT_AUDIT_REQUIRE"], 0), (BOOT["BOOT_AUDIT_QUORUM"], 0), (BOOT["BOOT_AUDIT_SECONDS"], 0)]
         return sealed(fields(b"ASBOOT01", items))
 
     def listen(self, path):
