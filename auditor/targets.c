@@ -11,6 +11,7 @@
 
 #define SECOND_US UINT64_C(1000000)
 #define BACKOFF_MOST 6 /* 2^6 s after failures in a row */
+#define STALE_MOST 3   /* in a row; then it is not believed any more */
 
 /* Exit statuses of a witness' command, see agent-safe-witness(1). */
 #define EXIT_INCONSISTENT 4
@@ -166,7 +167,11 @@ take_stale(struct targets *targets, unsigned index, const char *output, size_t l
 		return;
 	}
 	target->old = size;
-	target->next_us = target->hasty_us = 0; /* at once: with the right beginning it must do */
+	/* At once, for with the right beginning it must do; but not for ever. */
+	if (++target->failures > STALE_MOST)
+		targets_fail(targets, index, WITNESS_WRONG);
+	else
+		target->next_us = target->hasty_us = 0;
 }
 
 static void
