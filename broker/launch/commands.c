@@ -60,6 +60,8 @@ commands_open(struct launch *launch)
 
 	if (audit->command_count == 0)
 		return;
+	if (launch->root && launch->courier.uid == 0)
+		refuse_start("invalid_input", "user agent-safe-courier is missing (systemd-sysusers makes it)");
 	gather(audit, &commands);
 	if (launch->wish.allow_commands)
 		folders_write_file(launch->state_fd, launch->place.state, ALLOWED, commands.bytes, commands.length,
