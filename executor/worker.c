@@ -200,7 +200,7 @@ prepare_and_execute(const struct cage *cage)
 		return STAGE_PROGRAM;
 	if (fence_close(cage) < 0)
 		return STAGE_LANDLOCK;
-	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || 
+	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 ||
 	    filter_load_job(cage->plan->profile, cage->plan->network) < 0)
 		return STAGE_SECCOMP;
 	execute(cage, program);
