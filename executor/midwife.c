@@ -134,6 +134,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, geteuid());
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)labour->init_pid);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
+	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -166,6 +167,9 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_CGROUP_FREEZE_FD] = open_cgroup_file(labour, "cgroup.freeze", O_WRONLY),
 		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
+		[KEEPER_PIDS_EVENTS_FD] = open_cgroup_file(labour, "pids.events", O_RDONLY),
+		[KEEPER_FILTERS_FD] = labour->cage->filters >= 0 ? labour->cage->filters :
+		    open("/dev/null", O_RDONLY | O_CLOEXEC),
 	};
 
 	for (int i = KEEPER_ORDERS_FD; i < KEEPER_FD_COUNT; i++) {

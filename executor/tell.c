@@ -13,7 +13,7 @@
 #include "text.h"
 
 #include "executor.h"
-#include "filter.h"
+#include "report.h"
 #include "tell.h"
 
 #define VIOLATIONS_BYTES 1024 /* auditor/compose.c takes no more */
@@ -109,7 +109,7 @@ tell_started(const struct attempt *attempt, uint64_t started_us, uint64_t layers
 	fields_put_u64(&writer, FACT_LAYERS, layers);
 	fields_put_u64(&writer, FACT_LANDLOCK_ABI, (uint64_t)attempt->executor->landlock_abi);
 	fields_put(&writer, FACT_FILTER_SHA256, 
-	    filter_digest(attempt->plan.profile, attempt->plan.network), 32);
+	    report_digest(attempt->plan.profile, attempt->plan.network), 32);
 	fields_put(&writer, FACT_LANDLOCK_HANDLED, &handled, sizeof(handled));
 	send_fact(attempt, FACT_STARTED, &writer);
 	message.body.run_started = (struct msg_run_started){ attempt->run, started_us, layers };

@@ -99,6 +99,8 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n"
 	    "/proc       its own processes; /proc/sys read-only, what tells of the whole host covered\n",
 	    tmp);
+	if (view->once[PLAN_STDIN].tag)
+		say(page, "input       %zu bytes, part of the plan\n", view->once[PLAN_STDIN].length);
 }
 
 /* Ports stand many times: read the plan again. */

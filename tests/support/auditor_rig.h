@@ -91,6 +91,7 @@ rig_remove(struct rig *rig)
 	segments_free(&segments);
 	unlinkat(rig->log_fd, "trust", 0);
 	unlinkat(rig->key_fd, "key.state", 0);
+	unlinkat(rig->key_fd, "log.key", 0);
 	close(rig->log_fd);
 	close(rig->key_fd);
 	snprintf(path, sizeof(path), "%s/log", rig->folder);
