@@ -25,18 +25,21 @@ LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
 FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
 
 # One row per program: folder, binary, libraries.  A folder with a main.c is one program.
-PROGRAMS = broker launch cli mcp executor keeper relay auditor verify
+PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness courier
 broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
-cli_ROW      = broker/cli      agent-safe              -lcjson
+cli_ROW      = broker/cli      agent-safe              -lcjson -lzstd
 mcp_ROW      = broker/mcp      agent-safe-mcp          -lcjson
 executor_ROW = executor        agent-safe-executor     -lseccomp -lsodium
 keeper_ROW   = executor/keeper agent-safe-keeper       -lsodium
 relay_ROW    = executor/relay  agent-safe-relay
-auditor_ROW  = auditor         agent-safe-auditor      -lsodium
-verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
-# Pure files of the auditor that its verifier shares.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c)
+auditor_ROW  = auditor         agent-safe-auditor      -lsodium -lzstd
+verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
+witness_ROW  = auditor/witness agent-safe-witness      -lsodium
+courier_ROW  = auditor/courier agent-safe-courier
+# Pure files of the auditor that its verifier and the witness share.
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c)
+witness_EXTRA = $(addprefix auditor/,scan.c tree.c consistency.c checkpoint.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
 BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
@@ -70,11 +73,11 @@ $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 
 -include $(shell find $(BUILD)/obj $(BUILD)/san -name '*.d' 2>/dev/null)
 
-# The table above for those who check it: folder, binary, libraries; what the verifier borrows.
+# The table above for those who check it: folder, binary, libraries; which file of the auditor is borrowed by whom.
 rows:
 	@$(foreach p,$(BUILT),echo '$($p_ROW)';)
 borrowed:
-	@echo '$(verify_EXTRA)'
+	@$(foreach p,$(BUILT),$(foreach f,$($p_EXTRA),echo '$(firstword $($p_ROW)) $f';))
 
 # --- what people call ----------------------------------------------------------
 help:
@@ -100,7 +103,7 @@ put = $(if $(strip $(2)),install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DES
 install: all
 	$(call put,755,$(filter-out $(BUILD)/agent-safe,$(BINARIES)),$(LIBEXECDIR))
 	$(call put,755,$(BUILD)/agent-safe,$(BINDIR))
-	@for p in $(filter agent-safe-mcp agent-safe-audit-verify,$(notdir $(BINARIES))); do \
+	@for p in $(filter agent-safe-mcp agent-safe-audit-verify agent-safe-witness,$(notdir $(BINARIES))); do \
 	    ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$p $(DESTDIR)$(BINDIR)/$$p; done
 	$(foreach n,1 5 7,$(if $(wildcard packaging/man/*.$n),$(call put,644,$(wildcard packaging/man/*.$n),$(SHAREDIR)/man/man$n);))
 	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
@@ -115,7 +118,7 @@ install: all
 
 uninstall:
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)/doc/agent-safe
-	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify)
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify agent-safe-witness)
 	rm -f $(foreach n,1 5 7,$(patsubst packaging/man/%,$(DESTDIR)$(SHAREDIR)/man/man$n/%,$(wildcard packaging/man/*.$n)))
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,systemd/system/agent-safe.service sysusers.d/agent-safe.conf tmpfiles.d/agent-safe.conf)
 	rm -f $(DESTDIR)$(SHAREDIR)/bash-completion/completions/agent-safe $(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_agent-safe

@@ -141,6 +141,18 @@ check_main(int argc, char **argv)
 	return written ? status : EXIT_INTERNAL;
 }
 
+static void
+put_audit(struct fields_writer *writer, const struct boot_audit *audit)
+{
+	fields_put_u64(writer, BOUNDS_AUDIT_REQUIRE, (uint64_t)audit->require);
+	fields_put_u64(writer, BOUNDS_AUDIT_QUORUM, audit->quorum);
+	fields_put_u64(writer, BOUNDS_AUDIT_SECONDS, audit->seconds);
+	for (unsigned i = 0; i < audit->witness_count; i++)
+		fields_put_text(writer, BOUNDS_WITNESS, audit->witnesses[i]);
+	for (unsigned i = 0; i < audit->command_count; i++)
+		fields_put(writer, BOUNDS_COMMAND, audit->commands[i].argv, audit->commands[i].length);
+}
+
 /* Roots first, then what lies beside them: all paths, then all flags. */
 static void
 put_places(struct fields_writer *writer, const struct policy *policy)
@@ -179,6 +191,7 @@ bounds_main(int argc, char **argv)
 	fields_put_u64(&writer, BOUNDS_NETWORK, (uint64_t)policy_network_bounds(policy, &ports));
 	for (unsigned i = 0; i < ports.count; i++)
 		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);
+	put_audit(&writer, policy_audit(policy));
 	written = !writer.failed && write_output(writer.bytes, writer.length);
 	fields_free(&writer);
 	policy_free(policy);

@@ -10,12 +10,15 @@
 #include "log.h"
 #include "process.h"
 #include "text.h"
+#include "vkey.h"
 
 #include "broker.h"
+#include "hooks.h"
 #include "methods.h"
 #include "params.h"
 #include "present.h"
 #include "rules.h"
+#include "witnesses.h"
 
 static const char *const nothing[] = { NULL };
 
@@ -62,14 +65,21 @@ static void
 add_processes(struct json *answer, const struct broker *broker)
 {
 	struct json *pids = json_add_object(answer, "pids");
-	char key[BASE64_SIZE(sizeof(broker->genesis_key))];
+	char key[BASE64_SIZE(sizeof(broker->genesis_key))], log_key[VKEY_TEXT];
+	struct vkey vkey;
 	const char *why = NULL;
 
 	json_add_integer(pids, "broker", getpid());
 	json_add_integer(pids, "executor", broker->boot.executor_pid);
 	json_add_integer(pids, "auditor", broker->boot.auditor_pid);
+	if (broker->boot.courier_pid > 0)
+		json_add_integer(pids, "courier", broker->boot.courier_pid);
 	base64_encode(key, broker->genesis_key, sizeof(broker->genesis_key));
 	json_add_text(answer, "public_key", key);
+	vkey_make(&vkey, broker->boot.origin, VKEY_LOG, broker->log_key);
+	vkey_write(&vkey, log_key);
+	json_add_text(answer, "log_vkey", log_key);
+	witnesses_add(broker, answer);
 	json_add_boolean(answer, "audit_accepts", outbox_accepts(&broker->outbox, &why));
 	json_add_text(answer, "audit_error", why);
 	present_layers(answer, "layers", broker->layers);
@@ -102,6 +112,7 @@ method_server_status(struct operation *operation)
 	json_add_integer(answer, "running", counts.running);
 	json_add_integer(answer, "retry_wait", counts.retry_wait);
 	json_add_integer(answer, "pending", counts.undecided);
+	hooks_add_status(broker, json_add_object(answer, "hooks"));
 	rules_warn(broker, json_add_array(answer, "warnings"));
 	operation_answer(operation, answer);
 }

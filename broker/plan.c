@@ -254,6 +254,8 @@ put_options(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_CPU_PERCENT, source->limits->cpu_percent);
 	if (source->cage->minimum)
 		fields_put_u64(writer, PLAN_MINIMUM, source->cage->minimum);
+	if (source->input_length)
+		fields_put(writer, PLAN_STDIN, source->input, source->input_length);
 }
 
 static bool
@@ -272,7 +274,8 @@ plan_encode(const struct plan_source *source, struct fields_writer *writer)
 	fields_begin(writer, PLAN_MAGIC);
 	if (!arguments_are_good(source) || !environment_is_good(source) || !place_is_good(source) ||
 	    !answer_is_good(source) || source->timeout_ms == 0 ||
-	    source->timeout_ms > LIMIT_TIMEOUT_SECONDS * 1000ull) {
+	    source->timeout_ms > LIMIT_TIMEOUT_SECONDS * 1000ull ||
+	    source->input_length > LIMIT_STDIN_BYTES) {
 		writer->failed = true;
 		return false;
 	}

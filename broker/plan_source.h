@@ -30,6 +30,8 @@ struct plan_source {
 	size_t answer_length;
 	uint64_t audit_loss;           /* enum audit_loss */
 	bool retry_safe;
+	const unsigned char *input;    /* standard input, at most LIMIT_STDIN_BYTES */
+	size_t input_length;           /* 0: none */
 	uint64_t timeout_ms;
 	const struct policy_limits *limits;
 };

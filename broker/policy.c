@@ -1,6 +1,7 @@
 /* What a loaded policy says about itself. */
 #include <string.h>
 
+#include "boot.h"
 #include "policy_parts.h"
 #include "text.h"
 
@@ -78,6 +79,12 @@ uint64_t
 policy_audit_loss(const struct policy *policy)
 {
 	return policy->audit_loss;
+}
+
+const struct boot_audit *
+policy_audit(const struct policy *policy)
+{
+	return policy->audit;
 }
 
 const char *

@@ -16,7 +16,10 @@
  *   limits                 {timeout_seconds grace_seconds keep_bytes output_bytes file_bytes
  *                           cpu_seconds cpu_percent idle_seconds open_files processes
  *                           memory_bytes tmp_bytes}
- *   cage {profile read_paths write_paths minimum}  queue {slots}        approvals {expires_seconds}
+ *   cage                   {profile read_paths write_paths minimum network}
+ *   approvals              {expires_seconds}
+ *   audit                  {export_command witnesses quorum require deadline_seconds}
+ *   queue                  {slots workers groups on_audit_loss hooks}
  *   rule: program args effect reason match not_match digests cage limits
  *
  * A rule's program is a bare name or a path (relative ones start at the policy's directory); it
@@ -44,6 +47,7 @@
 #include "profile.h"
 #include "tcp_ports.h"
 
+struct boot_audit;
 struct policy; /* a loaded policy; policy_free() */
 
 #define POLICY_PROGRAMS_MOST 64 /* ways to write one program name in the rules: policy_programs() */
@@ -74,7 +78,23 @@ void policy_resolve_root(struct policy *policy, size_t index, const char *canoni
 unsigned policy_slots(const struct policy *policy);
 unsigned policy_workers(const struct policy *policy); /* jobs the broker itself starts at once; 0: none */
 unsigned policy_group(const struct policy *policy, const char *name); /* how many run at once; 0: no such group */
+
+/*
+ * queue.hooks: commands that the policy itself runs when something of a job is on record, each with
+ * that event as one line on standard input.  events: the names that one record goes by.
+ */
+struct policy_hook {
+	const char *const *argv;
+	size_t argc;
+	uint64_t timeout_seconds;
+};
+size_t policy_hook_count(const struct policy *policy);
+struct policy_hook policy_hook_at(const struct policy *policy, size_t index);
+/* The first of these names (NULL at the end) that the hook listens to, or NULL. */
+const char *policy_hook_hears(const struct policy *policy, size_t index, const char *const *events);
+
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
+const struct boot_audit *policy_audit(const struct policy *policy); /* who sees the log's checkpoints */
 enum profile policy_cage_floor(const struct policy *policy); /* the weakest that any rule allows */
 /* The farthest that any rule allows, and the ports of all of them. */
 enum network policy_network_bounds(const struct policy *policy, struct tcp_ports *ports);
@@ -129,6 +149,8 @@ struct policy_request {
 	const uint8_t *program_sha256; /* 32 bytes; NULL: not known, and no rule with digests allows it */
 	const struct policy_program *rule_programs; /* what policy_programs() named, resolved, same order */
 	size_t rule_program_count;
+	const char *hook;        /* the event that a hook is run for: the rules do not apply; NULL: no hook */
+	bool pinned, interpreter_pinned; /* only root can change it; there is no interpreter: true */
 	const char *const *environment; /* "NAME=value" from the caller */
 	size_t environment_count;
 };

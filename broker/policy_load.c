@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot.h"
 #include "digest.h"
 #include "log.h"
 #include "policy_parts.h"
@@ -250,6 +251,8 @@ static void
 set_defaults(struct policy *policy)
 {
 	policy->slots = LIMIT_SLOTS_DEFAULT;
+	policy->audit = policy_memory(policy, 1, sizeof(*policy->audit));
+	policy->audit->seconds = 30;
 	policy->approval_seconds = 86400;
 	policy->search_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	policy->cage.profile = PROFILE_DEFAULT;

@@ -55,6 +55,14 @@ struct policy_block {
 	_Alignas(16) unsigned char bytes[];
 };
 
+/* A command that the policy itself runs on events. */
+struct hook {
+	struct text_list on, argv; /* argv[0]: bare, or absolute and clean */
+	uint64_t timeout_seconds;
+	const uint8_t (*digests)[32];
+	size_t digest_count;
+};
+
 struct policy {
 	struct policy_block *blocks;
 	int version;
@@ -76,6 +84,9 @@ struct policy {
 	struct { const char *name; unsigned parallel; } groups[LIMIT_GROUPS];
 	size_t group_count;
 	uint64_t audit_loss; /* enum audit_loss */
+	struct boot_audit *audit;
+	struct hook *hooks;
+	size_t hook_count;
 	struct policy_limits limits;
 	unsigned limits_given; /* bits: those that the file says */
 	struct policy_cage cage; /* of rules that say nothing */
@@ -123,10 +134,17 @@ bool policy_read_program(
 bool policy_add_root(struct loading *loading, const struct json *value, const char *where,
     const char *path, uint64_t flags);
 
+/* --- policy_audit.c --- */
+bool policy_read_audit(struct loading *loading, const struct json *value);
+
 /* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_cage.c, policy_paths.c,
  * policy_limits.c, policy_environment.c --- */
 bool policy_load_v1(struct loading *loading);
 bool policy_load_v2(struct loading *loading);
+bool policy_read_hooks(struct loading *loading, const struct json *value); /* policy_hooks.c */
+/* The list of "sha256:..." at where, into memory of the policy. */
+bool policy_read_digests(struct loading *loading, const struct json *list, const char *where,
+    const uint8_t (**to)[32], size_t *count);
 bool policy_read_rule(
     struct loading *loading, const struct json *value, size_t index, struct rule *rule);
 /* After the cages: what is not said is the profile's. */
@@ -162,6 +180,11 @@ bool policy_read_environment(struct loading *loading, const struct json *value);
 bool policy_read_allowlist(struct loading *loading, const struct json *value);
 /* Put the variables that every job gets before those of the policy. */
 void policy_fix_environment(struct policy *policy, const struct text_list *own);
+
+/* --- policy_hooks.c --- */
+
+/* The hook that a request is of, or NULL. */
+const struct hook *policy_find_hook(const struct policy *policy, const struct policy_request *request);
 
 /* --- policy_match.c --- */
 

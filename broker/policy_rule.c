@@ -139,8 +139,9 @@ read_effect(struct loading *loading, const struct json *value, const char *where
 }
 
 /* "sha256:" and 64 lower-case hex digits */
-static bool
-read_digests(struct loading *loading, const struct json *list, const char *where, struct rule *rule)
+bool
+policy_read_digests(struct loading *loading, const struct json *list, const char *where,
+    const uint8_t (**to)[32], size_t *count)
 {
 	struct text_list texts = { 0 };
 	uint8_t(*digests)[32];
@@ -157,8 +158,8 @@ read_digests(struct loading *loading, const struct json *list, const char *where
 		    !text_unhex(texts.items[i] + 7, digests[i], 32))
 			return policy_refuse(loading, json_at(list, i),
 			    "%s[%zu] must be sha256: and 64 hex digits", name, i);
-	rule->digests = (const uint8_t(*)[32])digests;
-	rule->digest_count = texts.count;
+	*to = (const uint8_t(*)[32])digests;
+	*count = texts.count;
 	return true;
 }
 
@@ -215,6 +216,7 @@ policy_read_rule(struct loading *loading, const struct json *value, size_t index
 	    (rule->effect == EFFECT_ALLOW || deny_is_simple(loading, value, where)) &&
 	    read_conditions(loading, json_get(value, "match"), match, &rule->match) &&
 	    read_conditions(loading, json_get(value, "not_match"), not_match, &rule->not_match) &&
-	    read_digests(loading, json_get(value, "digests"), where, rule) &&
+	    policy_read_digests(loading, json_get(value, "digests"), where, &rule->digests,
+	        &rule->digest_count) &&
 	    read_confinement(loading, value, where, rule);
 }

@@ -82,6 +82,22 @@ add_roots(struct json *summary, const struct policy *policy)
 	}
 }
 
+/* Names and numbers; the commands are nobody's business but the host's. */
+static void
+add_audit(struct json *summary, const struct boot_audit *audit)
+{
+	static const char *const requires[AUDIT_REQUIRE_COUNT] = { "none", "report", "exec" };
+	struct json *object = json_add_object(summary, "audit"), *names;
+
+	json_add_boolean(object, "export", audit->command_count > 0 && audit->commands[0].length > 0);
+	names = json_add_array(object, "witnesses");
+	for (unsigned i = 0; i < audit->witness_count; i++)
+		json_add_text(names, NULL, audit->witnesses[i]);
+	json_add_integer(object, "quorum", audit->quorum);
+	json_add_text(object, "require", requires[audit->require]);
+	json_add_integer(object, "deadline_seconds", audit->seconds);
+}
+
 struct json *
 policy_summary(const struct policy *policy)
 {
@@ -102,6 +118,7 @@ policy_summary(const struct policy *policy)
 	json_add_integer(summary, "approval_seconds", (int64_t)policy->approval_seconds);
 	json_add_integer(summary, "slots", policy->slots);
 	json_add_integer(summary, "workers", policy->workers);
+	add_audit(summary, policy->audit);
 	groups = json_add_object(summary, "groups");
 	for (size_t i = 0; i < policy->group_count; i++)
 		json_add_integer(groups, policy->groups[i].name, policy->groups[i].parallel);

@@ -153,7 +153,8 @@ read_audit_loss(struct loading *loading, const struct json *value)
 static bool
 read_queue(struct loading *loading, const struct json *value)
 {
-	static const char *const known[] = { "slots", "workers", "groups", "on_audit_loss", NULL };
+	static const char *const known[] = { "slots", "workers", "groups", "on_audit_loss",
+		"hooks", NULL };
 	uint64_t slots = loading->policy->slots, workers = 0;
 
 	if (!value)
@@ -164,7 +165,8 @@ read_queue(struct loading *loading, const struct json *value)
 	    !policy_read_number(
 	        loading, json_get(value, "workers"), "queue.workers", 0, LIMIT_SLOTS, &workers) ||
 	    !read_groups(loading, json_get(value, "groups")) ||
-	    !read_audit_loss(loading, json_get(value, "on_audit_loss")))
+	    !read_audit_loss(loading, json_get(value, "on_audit_loss")) ||
+	    !policy_read_hooks(loading, json_get(value, "hooks")))
 		return false;
 	loading->policy->slots = (unsigned)slots;
 	loading->policy->workers = (unsigned)workers;
@@ -209,7 +211,7 @@ policy_load_v2(struct loading *loading)
 {
 	static const char *const known[] = { "version", "rules", "allowed_working_roots", "path",
 		"environment", "environment_allowlist", "limits", "cage", "secrets", "agents",
-		"queue", "approvals", NULL };
+		"queue", "approvals", "audit", NULL };
 	const struct json *root = loading->root;
 	struct policy *policy = loading->policy;
 
@@ -225,5 +227,6 @@ policy_load_v2(struct loading *loading)
 	    policy_read_environment(loading, json_get(root, "environment")) &&
 	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&
 	    read_queue(loading, json_get(root, "queue")) &&
-	    read_approvals(loading, json_get(root, "approvals"));
+	    read_approvals(loading, json_get(root, "approvals")) &&
+	    policy_read_audit(loading, json_get(root, "audit"));
 }

@@ -199,11 +199,13 @@ add_waiting(struct broker *broker, struct json *object, const struct job *job)
 		json_add_text(list, NULL, "audit");
 	if (job->status == JOB_RUNNING)
 		return;
-	if (job->approval != APPROVAL_APPROVED)
+	if (job->hook)
+		json_add_text(list, NULL, "hook");
+	else if (job->approval != APPROVAL_APPROVED)
 		json_add_text(list, NULL, "approval");
 	if (job->available_us > (int64_t)now_us)
 		json_add_text(list, NULL, job->status == JOB_RETRY_WAIT ? "retry" : "delay");
-	else if (job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
+	else if (!job->hook && job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
 		json_add_text(list, NULL, dispatch_has_slot(broker) ? "worker" : "slot");
 	order_add_names(list, order_blocks(broker, job));
 }
@@ -234,7 +236,7 @@ add_first_fields(struct json *object, const struct job *job)
 	json_add_text(object, "decided_by", job->decided_by);
 	present_time(object, "decided_at", job->decided_us);
 	json_add_text(object, "decision_reason", job->decision_reason);
-	json_add_text(object, "source", job->source);
+	json_add_text(object, "source", job->hook ? "hook" : job->source);
 }
 
 struct json *
@@ -245,6 +247,7 @@ present_job(struct broker *broker, const struct job *job)
 	add_first_fields(object, job);
 	json_add_text(object, "schema", "agent-safe.job/1");
 	present_digest(object, "spec_digest", &job->spec_sha256);
+	json_add_text(object, "hook", job->hook);
 	json_add_text(object, "label", job->label);
 	json_add_text(object, "meta", job->meta);
 	json_add_integer(object, "priority", job->priority);

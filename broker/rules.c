@@ -14,8 +14,10 @@
 #include "text.h"
 
 #include "broker.h"
+#include "hooks.h"
 #include "methods.h"
 #include "rules.h"
+#include "witnesses.h"
 
 /* The whole file: malloc()ed, or NULL with *why. */
 static char *
@@ -132,6 +134,7 @@ rules_record(struct broker *broker, const struct record_who *who)
 {
 	const struct policy *policy = broker->rules.policy;
 	struct letters_state state;
+	uint64_t sn;
 	bool known;
 
 	if (!policy)
@@ -143,10 +146,11 @@ rules_record(struct broker *broker, const struct record_who *who)
 	if (known)
 		return;
 	store_begin(broker->store);
-	outbox_add(&broker->outbox, "policy.loaded",
+	sn = outbox_add(&broker->outbox, "policy.loaded",
 	    record_policy(policy_digest(policy), policy_version(policy), policy_rule_count(policy),
 	        policy_root_count(policy), who),
 	    false, 0);
+	hooks_renew(broker, sn);
 	letters_set_policy(broker->store, policy_digest(policy));
 	outbox_commit(&broker->outbox);
 }
@@ -163,7 +167,8 @@ same_bounds(const struct policy *a, const struct policy *b)
 {
 	if (!a || policy_extra_count(a) != policy_extra_count(b) || policy_root_count(a) != policy_root_count(b) ||
 	    policy_slots(a) != policy_slots(b) ||
-	    policy_cage_floor(a) != policy_cage_floor(b))
+	    policy_cage_floor(a) != policy_cage_floor(b) ||
+	    memcmp(policy_audit(a), policy_audit(b), sizeof(struct boot_audit)) != 0)
 		return false;
 	for (size_t i = 0; i < policy_root_count(a); i++)
 		if (!same_place(policy_root_at(a, i), policy_root_at(b, i)))
@@ -246,6 +251,7 @@ rules_warn(struct broker *broker, struct json *warnings)
 		json_add_text(warnings, NULL,
 		    "the policy file on disk differs from the loaded policy: policy reload takes "
 		    "it");
+	witnesses_warn(broker, warnings);
 }
 
 bool

@@ -42,6 +42,7 @@ struct cage {
 	struct places places; /* its trees are the midwife's to take */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];
+	int filters; /* what the keeper needs to answer denied calls (keep.h); -1: nobody is told of them */
 	uint64_t layers; /* what holds when init says INIT_STARTED */
 
 	/* Filled by the midwife. */

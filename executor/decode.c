@@ -13,7 +13,7 @@
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
 enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA };
+	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA, SHAPE_INPUT };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -56,6 +56,7 @@ static const struct {
 	[PLAN_TMP_BYTES] = { SHAPE_NUMBER, AT(tmp_bytes), 8 },
 	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
+	[PLAN_STDIN] = { SHAPE_INPUT, 0, 0 },
 	[PLAN_NETWORK] = { SHAPE_NETWORK, 0, 0 },
 	[PLAN_TCP_PORT] = { SHAPE_PORT, 0, 0 },
 	[PLAN_READ_PATH] = { SHAPE_EXTRA, 0, 0 },
@@ -115,6 +116,18 @@ read_environment(struct plan *plan, struct reading *reading, const struct field 
 	if (!element || element[0] == '=' || !strchr(element, '='))
 		return false;
 	plan->envp[plan->envc++] = element;
+	return true;
+}
+
+/* Any bytes; a second one is refused with the numbers of the fields. */
+static bool
+read_input(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	if (field->length == 0 || field->length > LIMIT_STDIN_BYTES)
+		return false;
+	plan->input = memcpy(reading->next, field->bytes, field->length);
+	plan->input_length = field->length;
+	reading->next += field->length;
 	return true;
 }
 
@@ -201,6 +214,8 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_argument(plan, reading, field);
 	case SHAPE_ENV:
 		return read_environment(plan, reading, field);
+	case SHAPE_INPUT:
+		return read_input(plan, reading, field);
 	case SHAPE_NETWORK:
 		return read_network(plan, field);
 	case SHAPE_PORT:

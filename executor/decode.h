@@ -50,7 +50,9 @@ struct plan {
 	uint64_t idle_ms, cpu_percent, minimum; /* 0: none */
 	struct plan_extra extras[LIMIT_EXTRAS]; /* in the plan's order */
 	size_t extra_count;
-	char *memory; /* of the vectors and paths */
+	const char *input; /* PLAN_STDIN; NULL: there is none */
+	size_t input_length;
+	char *memory; /* of the vectors, paths and the input */
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "executor.h"
 #include "fence.h"
 #include "filter.h"
+#include "report.h"
 #include "template.h"
 
 #define INITIAL_USER_NAMESPACE 0xeffffffdu /* PROC_USER_INIT_INO of include/linux/proc_ns.h */
@@ -170,6 +171,7 @@ executor_open(struct executor *executor)
 	template_make(&executor->boot, executor->jobs, executor->inits);
 	filter_open(executor->one_uid, profile_named(executor->boot.profile_floor),
 	    executor->boot.network);
+	report_open(profile_named(executor->boot.profile_floor), executor->boot.network);
 	forget_children();
 	open_channels(executor);
 }

@@ -1,7 +1,6 @@
 /* Landlock rules of a job. */
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,6 +8,7 @@
 #include "scope.h"
 
 #include "fence.h"
+#include "fence_probe.h"
 #include "template.h"
 
 #define READ (LL_READ_FILE | LL_READ_DIR)
@@ -85,18 +85,6 @@ allow_ports(int ruleset, const struct tcp_ports *ports)
 	return 0;
 }
 
-/*
- * Landlock cannot be asked whether it holds, so try: a file that everybody may read and that no
- * rule covers.  It must open before and be refused after.
- */
-static int
-probe(void)
-{
-	scoped_close int fd = open("/" TEMPLATE_PROBE, O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? -1 : 0;
-}
-
 int
 fence_close(const struct cage *cage)
 {
@@ -105,18 +93,15 @@ fence_close(const struct cage *cage)
 	scoped_close int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr,
 	    landlock_attr_size(abi), 0);
 	struct fence fence = { ruleset, attr.handled_fs };
+	struct fence_probe probe;
 
 	if (ruleset < 0 || allow_places(&fence, cage) < 0 ||
 	    allow_ports(ruleset, &cage->plan->ports) < 0)
 		return -1;
 	if (allow_file(&fence, &cage->program) < 0 || allow_file(&fence, &cage->interpreter) < 0)
 		return -1;
-	if (probe() < 0)
+	if (fence_probe_open(&probe, &attr) < 0 ||
+	    syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return -1;
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		return -1;
-	if (probe() < 0 && errno == EACCES)
-		return 0;
-	errno = EPERM;
-	return -1;
+	return fence_probe_close(&probe);
 }

@@ -5,6 +5,8 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 
+#include "profile.h"
+
 /* Which system calls there are. */
 enum filter_numbers {
 	NUMBERS_STRICT,  /* what filter.def lists as STRICT */
@@ -38,6 +40,13 @@ enum filter_probe {
 	PROBE_INIT,
 	PROBE_ARGUMENTS,    /* and the next 2 * SOCKETS_COUNT */
 };
+
+/*
+ * filter_load.c, for report.c: a job's two programs in the order in which they are loaded; false
+ * when they were not built.  And: 0 when the first of them is in force, else -1 with errno.
+ */
+bool filter_programs(enum profile profile, enum network network, struct sock_fprog programs[2]);
+int filter_holds(enum profile profile, enum network network);
 
 /* malloc()ed programs, or the end of the process. */
 void filter_build_own(struct sock_fprog *program);

@@ -127,6 +127,22 @@ filter_load_job(enum profile profile, enum network network)
 	return load(&numbers[pair.numbers]) < 0 ? -1 : numbers_hold();
 }
 
+bool
+filter_programs(enum profile profile, enum network network, struct sock_fprog programs[2])
+{
+	struct pair pair = pair_of(profile, network);
+
+	programs[0] = arguments[pair.arguments];
+	programs[1] = numbers[pair.numbers];
+	return programs[0].filter && programs[1].filter;
+}
+
+int
+filter_holds(enum profile profile, enum network network)
+{
+	return holds(PROBE_ARGUMENTS + pair_of(profile, network).arguments);
+}
+
 const uint8_t *
 filter_digest(enum profile profile, enum network network)
 {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "fields.h"
 
 #include "filter.h"
 #include "init.h"
@@ -115,16 +116,28 @@ leave_host(void)
 }
 
 /*
- * Standard input is the cage's own empty device: one of the host could not be opened again in here.
+ * Standard input is what the plan says, in a file in memory that nobody can change and that reads
+ * from its begin; else the cage's own empty device: one of the host could not be opened again in here.
  */
+static int
+open_input(const struct plan *plan)
+{
+	int fd;
+
+	if (!plan->input)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	fd = sealed_make("stdin", plan->input, plan->input_length);
+	return fd >= 0 && lseek(fd, 0, SEEK_SET) < 0 ? -1 : fd;
+}
+
 static int
 set_standard(const struct cage *cage)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int input = open_input(cage->plan);
 
-	if (null < 0)
+	if (input < 0)
 		return -1;
-	return dup2(null, 0) < 0 || dup2(cage->out, 1) < 0 || dup2(cage->err, 2) < 0 ? -1 : 0;
+	return dup2(input, 0) < 0 || dup2(cage->out, 1) < 0 || dup2(cage->err, 2) < 0 ? -1 : 0;
 }
 
 static void
@@ -181,7 +194,8 @@ start_worker(struct init *init)
 	if (init->worker < 0)
 		fail(init, STAGE_KEEPER, errno);
 	if (init->worker == 0) {
-		close(init->keeper.fd);
+		if (init->cage->filters < 0) /* else it has something to send, see worker.c */
+			close(init->keeper.fd);
 		worker_run(init->cage, pipes[1]);
 	}
 	close(pipes[1]);

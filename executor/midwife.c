@@ -168,6 +168,8 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
 		[KEEPER_PIDS_EVENTS_FD] = open_cgroup_file(labour, "pids.events", O_RDONLY),
+		[KEEPER_FILTERS_FD] = labour->cage->filters >= 0 ? labour->cage->filters :
+		    open("/dev/null", O_RDONLY | O_CLOEXEC),
 	};
 
 	for (int i = KEEPER_ORDERS_FD; i < KEEPER_FD_COUNT; i++) {

@@ -6,7 +6,7 @@
 
 #include "adopt.h"
 #include "executor.h"
-#include "filter.h"
+#include "report.h"
 #include "start.h"
 #include "tell.h"
 
@@ -16,7 +16,7 @@ put_filters(struct msg_executor_ready *ready)
 {
 	for (enum profile profile = PROFILE_STRICT; profile < PROFILE_COUNT; profile++)
 		for (enum network network = NETWORK_NONE; network < NETWORK_COUNT; network++) {
-			const uint8_t *digest = filter_digest(profile, network);
+			const uint8_t *digest = report_digest(profile, network);
 
 			if (digest)
 				memcpy(ready->filter_sha256[profile][network], digest, 32);
@@ -66,6 +66,20 @@ executor_on_intent_permitted(struct executor *executor, struct attempt *from,
 		start_permitted(attempt);
 }
 
+/* In the result beside "stage": "audit". */
+static int
+error_of(uint32_t code)
+{
+	switch (code) {
+	case REFUSAL_FULL:
+		return ENOSPC;
+	case REFUSAL_UNWITNESSED:
+		return ETIMEDOUT;
+	default:
+		return EPERM;
+	}
+}
+
 void
 executor_on_intent_refused(struct executor *executor, struct attempt *from,
     const struct message *message)
@@ -79,8 +93,7 @@ executor_on_intent_refused(struct executor *executor, struct attempt *from,
 	if (message->body.intent_refused.code == REFUSAL_TAKEN)
 		attempt_lose(attempt);
 	else
-		attempt_refuse(attempt, STAGE_AUDIT,
-		    message->body.intent_refused.code == REFUSAL_FULL ? ENOSPC : EPERM);
+		attempt_refuse(attempt, STAGE_AUDIT, error_of(message->body.intent_refused.code));
 }
 
 void

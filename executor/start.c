@@ -22,8 +22,8 @@
 #include "box.h"
 #include "cgroup.h"
 #include "executor.h"
-#include "filter.h"
 #include "midwife.h"
+#include "report.h"
 #include "start.h"
 #include "tell.h"
 #include "workdir.h"
@@ -240,7 +240,7 @@ note_cage(const struct attempt *attempt, int plan_fd)
 	size_t length;
 	bool good;
 
-	memcpy(facts.filter_sha256, filter_digest(attempt->plan.profile, attempt->plan.network),
+	memcpy(facts.filter_sha256, report_digest(attempt->plan.profile, attempt->plan.network),
 	    sizeof(facts.filter_sha256));
 	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
 	if (!bytes)
@@ -323,7 +323,8 @@ start_permitted(struct attempt *attempt)
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
 		    .layers = network_layers(attempt->plan.network, executor->layers),
-		.protect = findings->protect, .protect_count = findings->protect_count };
+		.protect = findings->protect, .protect_count = findings->protect_count,
+		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };

@@ -11,12 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channel.h"
 #include "plan.h"
 #include "run.h"
 #include "scope.h"
 
 #include "fence.h"
 #include "filter.h"
+#include "report.h"
 #include "rlimits.h"
 #include "worker.h"
 
@@ -181,6 +183,24 @@ execute(const struct cage *cage, int program)
 		syscall(SYS_execve, cage_exec_path(cage->program.program), argv, envp);
 }
 
+/*
+ * Where the profile reports, the filter's listener goes to the keeper by init's socket.  Both are
+ * closed at the exec, and nothing that is called until then is ever reported: nobody answers yet.
+ */
+static int
+load_filter(const struct cage *cage)
+{
+	const struct channel keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER };
+	struct message message = { .type = MSG_INIT_FILTERED };
+	scoped_close int listener = -1;
+
+	if (cage->filters < 0)
+		return filter_load_job(cage->plan->profile, cage->plan->network);
+	listener = report_load(cage->plan->profile, cage->plan->network);
+	message.descriptors[0] = listener;
+	return listener < 0 ? -1 : channel_send(&keeper, &message);
+}
+
 /* The stages in order; returns the one that failed, with errno. */
 static uint32_t
 prepare_and_execute(const struct cage *cage)
@@ -200,8 +220,7 @@ prepare_and_execute(const struct cage *cage)
 		return STAGE_PROGRAM;
 	if (fence_close(cage) < 0)
 		return STAGE_LANDLOCK;
-	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 ||
-	    filter_load_job(cage->plan->profile, cage->plan->network) < 0)
+	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || load_filter(cage) < 0)
 		return STAGE_SECCOMP;
 	execute(cage, program);
 	return STAGE_EXEC;

@@ -136,6 +136,8 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	    "temporary   /tmp and /dev/shm, %" PRIu64 " bytes together, gone with the job\n"
 	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n", tmp);
 	say_proc(page, view);
+	if (view->once[PLAN_STDIN].tag)
+		say(page, "input       %zu bytes, part of the plan\n", view->once[PLAN_STDIN].length);
 }
 
 /* Ports stand many times: read the plan again. */

@@ -20,6 +20,8 @@
 #include "scope.h"
 #include "text.h"
 
+#define TCP (LL_NET_BIND_TCP | LL_NET_CONNECT_TCP)
+
 /* The capability sets of this process as bits; the bounding set is read with bounding_set(). */
 struct sets {
 	uint64_t effective, permitted, inheritable;
@@ -246,12 +248,12 @@ prove_files_are_closed(const struct confine_file *files, size_t count)
 }
 
 static void
-restrict_files(const struct confine_file *files, size_t count, unsigned floor, uint64_t scopes)
+restrict_files(const struct confine_file *files, size_t count, unsigned floor, uint64_t scopes, uint64_t network)
 {
 	int abi = landlock_abi();
 	struct landlock_attr attr = {
 		.handled_fs = landlock_fs_rights(abi),
-		.handled_net = landlock_net_rights(abi),
+		.handled_net = network & landlock_net_rights(abi),
 		.scoped = scopes & landlock_scopes(abi),
 	};
 	scoped_close int fd = -1;
@@ -272,11 +274,17 @@ restrict_files(const struct confine_file *files, size_t count, unsigned floor, u
 void
 confine_files(const struct confine_file *files, size_t count, unsigned floor)
 {
-	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL);
+	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL, TCP);
 }
 
 void
 confine_files_but_signals(const struct confine_file *files, size_t count, unsigned floor)
 {
-	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX);
+	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX, TCP);
+}
+
+void
+confine_files_but_network(const struct confine_file *files, size_t count, unsigned floor)
+{
+	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL, 0);
 }

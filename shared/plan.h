@@ -58,6 +58,7 @@ enum plan_tag {
 	PLAN_IDLE_MS,             /* opt: no output for this long ends it; not there: no limit */
 	PLAN_CPU_PERCENT,         /* opt: of one processor, cpu.max where there is one; not there: no limit */
 	PLAN_MINIMUM,             /* opt: enum layer of run.h, as bits: without one of them it does not run */
+	PLAN_STDIN,               /* opt, bytes, not empty: what the job reads; not there: nothing */
 	PLAN_TAG_END
 };
 

@@ -111,6 +111,8 @@ struct run_end {
 	uint64_t max_rss_kb;
 	uint64_t memory_peak; /* bytes, 0: not known */
 	uint64_t layers;      /* enum layer */
+	uint64_t denied;      /* system calls that were refused; 0 also where nobody counts (profile.h) */
+	uint8_t denied_sha256[32]; /* of the file KEEP_DENIED; zeros: there is none */
 	struct stream_end out;
 	struct stream_end err;
 };
@@ -121,7 +123,7 @@ struct run_end {
  * `out` and `err` (what was kept of the output) and, once the broker has the
  * end in its store, the empty file `collected`.
  */
-#define RUN_RESULT_MAGIC "ASRUN001"
+#define RUN_RESULT_MAGIC "ASRUN002"
 struct run_result {
 	char magic[8];
 	struct run_name run;
@@ -141,7 +143,7 @@ const char *layer_name(unsigned bit); /* bit: 0 .. LAYER_COUNT-1 */
 
 _Static_assert(sizeof(struct run_name) == 24, "no padding");
 _Static_assert(sizeof(struct stream_end) == 96, "no padding");
-_Static_assert(sizeof(struct run_end) == 24 + 8 * 8 + 2 * 96, "no padding");
+_Static_assert(sizeof(struct run_end) == 24 + 9 * 8 + 32 + 2 * 96, "no padding");
 _Static_assert(sizeof(struct run_result) == 8 + 24 + 32 + sizeof(struct run_end), "no padding");
 
 #endif

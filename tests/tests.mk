@@ -21,8 +21,8 @@ $(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) 
 		print part[2] "_" part[3] "_" what " += " substr($$0, RSTART + RLENGTH) }' $(filter %.c,$^) >$@
 include $(BUILD)/links.mk
 
-# Folders that a source may include from: its own, shared/, and the auditor's for its verifier.
-sees = $(sort shared $(patsubst %/,%,$(dir $(1))) $(if $(filter auditor/verify/%,$(1)),auditor))
+# Folders that a source may include from: its own, shared/, and the auditor's for its verifier and the witness.
+sees = $(sort shared $(patsubst %/,%,$(dir $(1))) $(if $(filter auditor/verify/% auditor/witness/%,$(1)),auditor))
 
 # Every source once more, sanitized: the tests share these objects.
 $(BUILD)/san/%.o: %.c $(BUILD)/flags
@@ -112,7 +112,7 @@ bench: all
 	@mkdir -p $(BUILD)/bench
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -iquote auditor -o $(BUILD)/bench/audit tests/bench/audit.c \
-	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium
+	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium -lzstd
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/audit.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/queue.sh

@@ -1,9 +1,10 @@
 /*
  * audit-verify - reads a log and says whether it is whole.
  *
- * holds     nothing; public keys and read-only files
+ * holds     nothing; public keys and read-only files; where it is told to, an operator's secret key
  * hears     the command line
- * never     writes but what --remember names, asks a daemon, believes what lies beside the log
+ * never     writes but what --remember and --make-operator-key name, asks a daemon, believes what lies
+ *           beside the log
  * if taken  can lie to whoever started it, nothing else
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "text.h"
 
 #include "note.h"
+#include "operator.h"
 #include "options.h"
 #include "outputs.h"
 #include "progress.h"
@@ -163,7 +165,17 @@ give_output(const struct options *options)
 	}
 	if (options->output == OUTPUT_PROOF)
 		return prove_end();
+	if (options->output == OUTPUT_REKEY)
+		return operator_sign(&verify, options->request, options->secret, options->reason);
 	return options->output != OUTPUT_ANCHORS || remains_end();
+}
+
+/* The operator may continue a log whose last lines nobody could seal any more; all else wants a whole one. */
+static bool
+is_good_enough(const struct options *options)
+{
+	return verify.verdict == VERDICT_OK ||
+	    (options->output == OUTPUT_REKEY && verify.verdict == VERDICT_INCOMPLETE);
 }
 
 static void
@@ -177,28 +189,46 @@ report(const struct options *options, const struct segments *segments)
 		    (unsigned long long)outputs.compared, (unsigned long long)outputs.absent);
 }
 
+/* What the log is compared with. */
+static bool
+begin(struct options *options)
+{
+	verify.challenge = options->challenge;
+	verify.size = options->size;
+	verify.max_age_seconds = options->has_max_age ? options->max_age_seconds :
+	    options->fds == 0 ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
+	verify_begin(&verify, options->has_origin ? options->origin : NULL, options->has_key ? options->key : NULL);
+	if (options->output == OUTPUT_REKEY) {
+		options->has_operator = operator_public(options->secret, options->operator_key);
+		if (!options->has_operator)
+			return false;
+	}
+	if (options->has_operator)
+		verify_trust_operator(&verify, options->operator_key);
+	return begin_watches(options);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct segments segments = { 0 };
-	bool given;
+	bool given = true, good;
 
 	if (!options_read(&options, argc, argv) || !read_notes(&options))
 		return USAGE;
 	digest_open();
-	verify.challenge = options.challenge;
-	verify.size = options.size;
-	verify.max_age_seconds = options.has_max_age ? options.max_age_seconds :
-	    options.fds == 0 ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
-	verify_begin(&verify, options.has_origin ? options.origin : NULL, options.has_key ? options.key : NULL);
-	if (!begin_watches(&options))
+	if (options.output == OUTPUT_OPERATOR)
+		return operator_make(options.secret) ? 0 : USAGE;
+	if (!begin(&options))
 		return USAGE;
 	read_all(&options, &segments);
-	given = verify.verdict != VERDICT_OK || give_output(&options);
+	good = is_good_enough(&options);
+	if (good)
+		given = give_output(&options);
 	report(&options, &segments);
 	segments_free(&segments);
 	if (fflush(stdout) == EOF || !given)
 		return VERDICT_UNREADABLE;
-	return (int)verify.verdict;
+	return good ? 0 : (int)verify.verdict;
 }

@@ -30,7 +30,7 @@ watch_seal(void *context, const struct chain *chain, const struct record *record
 	size_t length = BASE64_SIZE(64) - 1, decoded;
 
 	(void)context;
-	if (strcmp(record->type, "log.genesis") == 0)
+	if (strcmp(record->type, "log.genesis") == 0 || strcmp(record->type, "log.rekey") == 0)
 		memcpy(seal.next, chain->key, 32);
 	if (strcmp(record->type, "log.seal") != 0)
 		return NULL;

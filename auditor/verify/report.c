@@ -69,9 +69,9 @@ report_json(FILE *out, const struct verify *verify, const struct segments *stran
 	    verify->verdict == VERDICT_OK ? "true" : "false", verify->word, walk->chain.next_seq, subject(verify));
 	print_string(out, verify->reason);
 	fprintf(out, ",\"key_trusted\":%s,\"head_known\":%s,\"head\":\"%s\",\"root\":\"%s\",\"seals\":%" PRIu64
-	    ",\"segments\":%" PRIu64 ",\"running\":%zu", walk->chain.key_known ? "true" : "false",
+	    ",\"segments\":%" PRIu64 ",\"running\":%zu,\"rekeys\":%" PRIu64, walk->chain.key_known ? "true" : "false",
 	    verify->note_count > 0 || verify->challenge ? "true" : "false", head, root, walk->chain.next_seal,
-	    walk->segments, dispatch_running(&verify->dispatch));
+	    walk->segments, dispatch_running(&verify->dispatch), walk->chain.rekeys);
 	if (walk->fault.why) {
 		name_place(segment, &walk->fault);
 		fprintf(out, ",\"segment\":\"%s\",\"line\":%" PRIu64 ",\"offset\":%" PRIu64, segment, walk->fault.line,
@@ -106,6 +106,8 @@ report_text(FILE *out, const struct verify *verify, const struct segments *stran
 		fprintf(out, "%" PRIu64 " records lead to its root\n", verify->proven);
 	if (walk->chain.cut.seq > 0)
 		fprintf(out, "lines before %" PRIu64 " were removed; the log says so\n", walk->chain.cut.seq);
+	if (walk->chain.rekeys > 0)
+		fprintf(out, "%" PRIu64 " times the key was lost and the operator gave a new one\n", walk->chain.rekeys);
 	if (dispatch_running(&verify->dispatch) > 0)
 		fprintf(out, "%zu runs have no end on record\n", dispatch_running(&verify->dispatch));
 	for (size_t i = 0; strangers && i < strangers->stranger_count; i++) {

@@ -88,6 +88,13 @@ verify_begin(struct verify *verify, const char *origin, const uint8_t *key)
 }
 
 void
+verify_trust_operator(struct verify *verify, const uint8_t key[32])
+{
+	memcpy(verify->walk.chain.operator_key, key, 32);
+	verify->walk.chain.operator_known = true;
+}
+
+void
 verify_unreadable(struct verify *verify, const char *what)
 {
 	char reason[256];
@@ -151,6 +158,17 @@ describe_key(const struct verify *verify)
 	    "the chain holds; the key it begins with is not known to be the right one";
 }
 
+/* Whoever has cut a log could continue it with a key of his own, but for the operator's signature. */
+static void
+decide_unproven(struct verify *verify)
+{
+	char reason[128];
+
+	text_format(reason, sizeof(reason), "line %" PRIu64 " gives the log a new key; only the operator's key can tell by "
+	    "whose will: --operator-key", verify->walk.chain.unproven_seq);
+	decide(verify, VERDICT_INCOMPLETE, "incomplete", reason);
+}
+
 /* All lines hold: is it the whole log? */
 static void
 decide_end(struct verify *verify, uint64_t now_us)
@@ -180,6 +198,8 @@ decide_end(struct verify *verify, uint64_t now_us)
 		    "the challenge is not in it: another log, or possibly cut");
 	else if (verify->told == 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "nothing is recorded but the log's own beginning");
+	else if (walk->chain.unproven_seq > 0)
+		decide_unproven(verify);
 	else if (is_stale(verify, now_us))
 		decide(verify, VERDICT_INCOMPLETE, "stale", "the last seal is too old: possibly cut");
 	else
@@ -193,6 +213,8 @@ verify_end_proof(struct verify *verify, const char *why)
 		decide(verify, VERDICT_CUT, "forked", why);
 	else if (why)
 		decide(verify, VERDICT_TAMPERED, "tampered", why);
+	else if (verify->walk.chain.unproven_seq > 0)
+		decide_unproven(verify);
 	else if (unmet_note(verify) || is_note_removed(verify))
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "no seal of the proof is the remembered head");
 	else

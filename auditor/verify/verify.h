@@ -56,6 +56,9 @@ struct verify {
 /* verify: zeroed; notes, challenge, size and max_age_seconds set.  origin, key: what is trusted, or NULL. */
 void verify_begin(struct verify *verify, const char *origin, const uint8_t *key);
 
+/* The key that a log.rekey must be signed with; before the first segment. */
+void verify_trust_operator(struct verify *verify, const uint8_t key[32]);
+
 /* Before the first segment. */
 void verify_watch(struct verify *verify,
     const char *(*each)(void *context, const struct chain *chain, const struct record *record), void *context);

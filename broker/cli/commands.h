@@ -46,6 +46,7 @@ int audit_rotate(struct cli *cli);
 int audit_note(struct cli *cli);
 int audit_prove(struct cli *cli);
 int audit_prune(struct cli *cli);
+int audit_compress(struct cli *cli);
 int audit_show(struct cli *cli);
 int audit_export(struct cli *cli);
 

@@ -62,6 +62,7 @@ use_no_bounds(struct boot *boot)
 {
 	boot->root_count = 0;
 	boot->slot_count = LIMIT_SLOTS_DEFAULT;
+	boot->audit = (struct boot_audit){ 0 };
 	memset(boot->policy_sha256, 0, sizeof(boot->policy_sha256));
 	text_copy(boot->profile_floor, LIMIT_PROFILE, "strict");
 	boot->network = NETWORK_NONE;

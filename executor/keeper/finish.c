@@ -92,6 +92,8 @@ finish_end(struct keeper *keeper)
 	finish_output(&keeper->out, &keeper->end.out);
 	finish_output(&keeper->err, &keeper->end.err);
 	keeper->facts.capture_fault = keeper->out.stream.fault != 0 || keeper->err.stream.fault != 0;
+	if (!denied_finish(keeper))
+		keeper->facts.capture_fault = true;
 	read_cgroup(keeper);
 	outcome_decide(&keeper->facts, &keeper->end);
 	keeper_enter(keeper, PHASE_TELLING, RETRY_MS);

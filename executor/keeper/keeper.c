@@ -60,6 +60,7 @@ keeper_open(struct keeper *keeper)
 	output_open(keeper, &keeper->out, KEEPER_OUT_FD, KEEP_OUT);
 	output_open(keeper, &keeper->err, KEEPER_ERR_FD, KEEP_ERR);
 	keeper->cgroup_events.fd = cgroup_has(KEEPER_CGROUP_EVENTS_FD) ? KEEPER_CGROUP_EVENTS_FD : -1;
+	denied_open(keeper);
 	on_init_watch(keeper);
 	on_executor_watch(keeper);
 	keeper->auditor.fd = keeper->handed = -1;

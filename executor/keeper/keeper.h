@@ -10,6 +10,7 @@
 #include "orders.h"
 #include "outcome.h"
 #include "stream.h"
+#include "tally.h"
 
 /* In this order, never back.  Each phase has one deadline, see stop.c. */
 enum phase {
@@ -50,6 +51,14 @@ struct keeper {
 	struct source listener;         /* keeper.sock */
 	struct output out, err;
 	int lock_fd, result_fd;
+
+	/* Only where denied calls are told to us (KEEPER_FILTERS_FD). */
+	bool reports;
+	struct tally_filters filters;   /* in bytes that stay mapped */
+	struct tally tally;
+	struct source calls;            /* its filter's listener; fd -1: not here yet, or the job is gone */
+	bool heard_of;                  /* it was here */
+	int denied_fd;                  /* the file KEEP_DENIED, -1: none */
 };
 
 /* --- keeper.c ------------------------------------------------------------- */
@@ -109,6 +118,20 @@ void output_open(struct keeper *keeper, struct output *output, int pipe_fd, cons
 /* The job is dead: take what its pipe still holds. */
 void output_drain(struct output *output);
 void output_close(struct output *output);
+
+/* --- denied.c --------------------------------------------------------------- */
+
+/* Read the filters, when there are any, and make the file; ends the process when it cannot. */
+void denied_open(struct keeper *keeper);
+
+/* Takes the listener: from here on each denied call is answered.  False: none was expected, or one is here. */
+bool denied_watch(struct keeper *keeper, int listener);
+
+/* Is everything here that denied_open() promised?  Before the program may count as started. */
+bool denied_is_watched(const struct keeper *keeper);
+
+/* The job is dead: write the file, and count and digest into `end`.  False: it could not be stored. */
+bool denied_finish(struct keeper *keeper);
 
 /* --- on_init.c, on_executor.c ------------------------------------------------ */
 

@@ -22,10 +22,10 @@ binary_rows() { rows | awk '{ print $2 }'; }
 forks='_?fork|vfork|_Fork|clone|clone3|execv|execve|execvp|execvpe|execl|execlp|execle|fexecve|execveat|posix_spawnp?|system|popen|wordexp'
 
 # The rooms that start nothing.  Their objects are looked at, and then what the linker took in from shared/.
-@test "broker, auditor, keeper, verifier and MCP adapter cannot start a program" {
+@test "broker, auditor, keeper, verifier, witness and relay cannot start a program" {
 	local wrong= program binary o
 	for program in broker:agent-safe-broker auditor:agent-safe-auditor keeper:agent-safe-keeper \
-	    verify:agent-safe-audit-verify relay:agent-safe-relay; do
+	    verify:agent-safe-audit-verify relay:agent-safe-relay witness:agent-safe-witness; do
 		binary=$BUILD_DIR/${program#*:}
 		[ -e "$binary" ] || continue
 		for o in $(find "$BUILD_DIR/obj/${program%:*}" -name '*.o'); do
@@ -37,7 +37,7 @@ forks='_?fork|vfork|_Fork|clone|clone3|execv|execve|execvp|execvpe|execl|execlp|
 }
 
 @test "nor do they by number" {
-	nothing "$(for d in broker auditor auditor/verify executor/keeper; do [ ! -d "$ROOT/$d" ] || room_files "$d" '*.c'; done |
+	nothing "$(for d in broker auditor auditor/verify auditor/witness executor/keeper; do [ ! -d "$ROOT/$d" ] || room_files "$d" '*.c'; done |
 	    xargs -r grep -nE 'syscall\((SYS|__NR)_(fork|vfork|clone|clone3|execve|execveat)\b' | short)"
 }
 

@@ -1,5 +1,5 @@
 /* Any bytes as bounds: what is accepted keeps every limit that launch relies on.
- * links: broker/launch/bounds.c shared/fields.c shared/tcp_ports.c */
+ * links: broker/launch/bounds.c shared/fields.c shared/tcp_ports.c shared/boot.c shared/text.c */
 #include <stdlib.h>
 #include <string.h>
 

@@ -47,6 +47,14 @@ fill(struct boot *boot)
 	}
 	memset(boot->policy_sha256, 0xab, sizeof(boot->policy_sha256));
 	boot->layers = 0x1234;
+	boot->courier_uid = 17;
+	boot->courier_pid = 18;
+	boot->audit = (struct boot_audit){ .require = AUDIT_REQUIRE_EXEC, .quorum = 1, .seconds = 30, .witness_count = 2,
+	    .command_count = 3 };
+	for (unsigned i = 0; i < 3; i++)
+		boot->audit.commands[i] = (struct boot_command){ 11, "/bin/cat\0-\0" };
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(boot->audit.witnesses[i], sizeof(boot->audit.witnesses[i]), "witness+%u", i);
 	boot->network = NETWORK_TCP_PORTS;
 	boot->ports = (struct tcp_ports){ 1, { 443 } };
 }
@@ -120,13 +128,13 @@ every_field_arrives(void **state)
 static void
 every_tag_is_written(void **state)
 {
-	bool seen[BOOT_TCP_PORT + 1] = { false };
+	bool seen[BOOT_LAST + 1] = { false };
 
 	(void)state;
 	take_apart();
 	for (size_t i = 0; i < field_count; i++)
 		seen[fields[i].tag] = true;
-	for (unsigned tag = 1; tag <= BOOT_TCP_PORT; tag++)
+	for (unsigned tag = 1; tag <= BOOT_LAST; tag++)
 		if (!seen[tag])
 			fail_msg("tag %u is not written", tag);
 	assert_true(is_read(field_count, 1, 0));
