@@ -120,3 +120,12 @@ with_cage() {
 	job_is '.status == "failed" and .attempts_log[-1].outcome == "timed_out"'
 	job_is '.attempts_log[-1].reason | startswith("idle")'
 }
+
+@test "check-policy says what is not there, what leads through a link, and what shows keys" {
+	mkdir "$WS_TOP/beside/data/.ssh"
+	with_cage "\"read_paths\": [\"$WS_TOP/beside/absent\", \"$WS_TOP/beside/link\", \"$WS_TOP/beside/data\"]"
+	run agent_safe check-policy
+	for text in 'beside/absent: No such file' 'beside/link: it leads through a symbolic link' 'beside/data holds [.]ssh'; do
+		jq -e --arg text "$text" '.warnings | any(test($text))' <<<"$output"
+	done
+}
