@@ -83,7 +83,8 @@ policy_check_minimum(struct loading *loading, const struct json *value, const ch
 enum profile
 policy_cage_floor(const struct policy *policy)
 {
-	enum profile floor = 0;
+	/* hooks run in the policy's own cage */
+	enum profile floor = policy->hook_count > 0 ? policy->cage.profile : 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (policy->rules[i].effect == EFFECT_ALLOW && policy->rules[i].cage.profile > floor)

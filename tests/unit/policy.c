@@ -848,6 +848,25 @@ a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once(void *
 }
 
 static void
+what_hooks_run_in_is_within_the_bounds(void **state)
+{
+	struct tcp_ports ports;
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"profile\":\"agent\"},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\",\"network\":\"none\"}}],"
+	    "\"queue\":{\"hooks\":[{\"on\":[\"job.finished\"],\"argv\":[\"/usr/bin/true\"]}]}}");
+
+	(void)state;
+	assert_int_equal(policy_cage_floor(policy), PROFILE_AGENT);
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_LOOPBACK);
+	policy_free(policy);
+	policy = load("{\"version\":2,\"cage\":{\"profile\":\"agent\"},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\",\"network\":\"none\"}}]}");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_STRICT);
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_NONE);
+	policy_free(policy);
+}
+
+static void
 a_rules_minimum_adds_to_the_policys(void **state)
 {
 	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"minimum\":[\"no_groups\"]},"
@@ -1038,6 +1057,7 @@ main(void)
 		cmocka_unit_test(all_rules_together_name_no_more_ports_than_fit),
 		cmocka_unit_test(limits_are_the_profiles_then_the_policys_then_the_rules),
 		cmocka_unit_test(a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once),
+		cmocka_unit_test(what_hooks_run_in_is_within_the_bounds),
 		cmocka_unit_test(a_rules_minimum_adds_to_the_policys),
 		cmocka_unit_test(version_2_malformed_values_are_refused),
 		cmocka_unit_test(the_innermost_canonical_root_counts),
