@@ -20,6 +20,7 @@
 #include "text.h"
 
 #include "probe.h"
+#include "probe_cage.h"
 
 static void
 set(struct probe *probe, enum probe_state state, const char *found, const char *remedy)
@@ -63,7 +64,7 @@ none_of_landlock(void)
 	    errno == ENOSYS ? "not in this kernel" : strerror(errno);
 }
 
-/* `default` needs ABI 2; each later one closes something more. */
+/* Each profile has a floor of its own (probe_cage.c); each later ABI closes something more. */
 static void
 probe_landlock(struct probe *probe)
 {
@@ -71,12 +72,12 @@ probe_landlock(struct probe *probe)
 	char found[128];
 
 	text_format(found, sizeof(found), "ABI %d", abi);
-	if (abi < 2)
-		set(probe, PROBE_MISSING, abi == 0 ? none_of_landlock() : found, "Linux 5.19 or later with landlock "
+	if (abi < 1)
+		set(probe, PROBE_MISSING, none_of_landlock(), "Linux 5.19 or later with landlock "
 		    "among the lsm= of the kernel command line (see /sys/kernel/security/lsm)");
 	else if (abi < 6) {
-		text_format(found, sizeof(found), "ABI %d, without:%s%s%s signals and sockets", abi,
-		    abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "", abi < 5 ? " ioctl on devices," : "");
+		text_format(found, sizeof(found), "ABI %d, without:%s%s%s%s signals and sockets", abi,
+		    abi < 2 ? " moves between directories," : "", abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "", abi < 5 ? " ioctl on devices," : "");
 		set(probe, PROBE_LESS, found, "Linux 6.12 or later has all that the profile default wants of Landlock; "
 		    "until then mounts, namespaces and the system call filter do that alone");
 	} else
@@ -253,7 +254,9 @@ probe_machine(struct probe probes[PROBES_MOST])
 		"unprivileged_userns_clone", "apparmor_restrict_userns", "max_user_namespaces", "cgroup",
 		"cgroup_memory", "cgroup_pids", "programs", "account" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+	const size_t count = sizeof(names) / sizeof(*names);
+
+	for (size_t i = 0; i < count; i++)
 		probes[i] = (struct probe){ .name = names[i] };
 	probe_kernel(&probes[0]);
 	probe_landlock(&probes[1]);
@@ -269,5 +272,8 @@ probe_machine(struct probe probes[PROBES_MOST])
 	probe_controller(&probes[9], "pids");
 	probe_programs(&probes[10]);
 	probe_account(&probes[11]);
-	return sizeof(names) / sizeof(*names);
+	for (size_t i = 0; i < PROBE_CAGES; i++)
+		probes[count + i] = (struct probe){ .name = probe_cage_names[i] };
+	probe_cages(&probes[count]);
+	return count + PROBE_CAGES;
 }
