@@ -13,6 +13,7 @@
 #include "cache.h"
 #include "cage.h"
 #include "inquiry.h"
+#include "local.h"
 #include "resolve.h"
 #include "runs.h"
 
@@ -38,6 +39,7 @@ struct executor {
 	char template[LIMIT_PATH];
 
 	struct cache cache;
+	struct local local;
 	struct attempt attempts[EXECUTOR_ATTEMPTS];
 	struct inquiry inquiries[INQUIRY_COUNT];
 	uint64_t tokens; /* the last one given to a fact */

@@ -73,6 +73,8 @@ say(int result)
 		return "held";
 	if (result == NOT_HERE)
 		return "cannot be tried here";
+	if (result == SKIPPED)
+		return "SKIPPED: only root can make what it needs";
 	if (result > SIGNAL)
 		snprintf(text, sizeof(text), "ended by SIG%s", sigabbrev_np(result - SIGNAL));
 	else
@@ -110,6 +112,8 @@ run_apart(const struct attempt *attempt, void (*prepare)(void))
 static bool
 is_expected(const struct attempt *attempt, int result)
 {
+	if (result == SKIPPED)
+		return true;
 	for (size_t i = 0; i < EXPECTED_MOST && attempt->expected[i]; i++)
 		if (attempt->expected[i] == result)
 			return true;
@@ -174,6 +178,7 @@ for_all(int (*each)(struct attempts attempts))
 		count += each(probe_network());
 	if (each == control_all || probe_targets.ports)
 		count += each(probe_ports());
+	count += each(probe_layers()) + each(probe_exec());
 	return count > 100 ? 100 : count;
 }
 

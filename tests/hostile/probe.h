@@ -14,13 +14,14 @@ enum {
 	WORKED = 0,   /* the attack did what it wanted */
 	HELD = 1000,  /* it had no effect, or there was nothing to be had */
 	NOT_HERE,     /* cannot be tried here; never counts as held */
+	SKIPPED,      /* what it needs only root can make, and no root did; counted */
 	SIGNAL = 2000 /* + the signal that ended it */
 };
 
 #define EXPECTED_MOST 6
 
 struct attempt {
-	int number;                  /* as in the list of hostile payloads */
+	int number;                  /* as in tests/hostile/list; beyond it from 83 on */
 	const char *name;
 	int (*attack)(void);
 	int expected[EXPECTED_MOST]; /* up to the first 0 */
@@ -40,6 +41,8 @@ struct attempts probe_kernel(void);
 struct attempts probe_network(void);
 struct attempts probe_ports(void); /* in its place, with `tcp-ports` */
 struct attempts probe_process(void);
+struct attempts probe_layers(void);
+struct attempts probe_exec(void);
 
 /* --- what the command line says (probe.c) --- */
 
