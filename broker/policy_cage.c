@@ -89,5 +89,7 @@ policy_cage_floor(const struct policy *policy)
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (policy->rules[i].effect == EFFECT_ALLOW && policy->rules[i].cage.profile > floor)
 			floor = policy->rules[i].cage.profile;
+	if (policy->hook_count > 0 && policy->cage.profile > floor) /* they have the policy's own */
+		floor = policy->cage.profile;
 	return floor ? floor : policy->cage.profile;
 }

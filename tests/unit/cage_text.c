@@ -1,5 +1,5 @@
 /* A plan's cage in words.
- * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c shared/landlock.c shared/profile.c */
+ * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c shared/landlock.c shared/landlock_rights.c shared/profile.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
