@@ -93,6 +93,13 @@ probe(void)
 	return fd < 0 ? -1 : 0;
 }
 
+/* Where the profile reports: for whoever reads the kernel's audit log, which is off on most hosts. */
+static uint32_t
+logging(const struct cage *cage)
+{
+	return cage->landlock_abi >= 7 && profile_row(cage->plan->profile)->reports ? LL_LOG_NEW_EXEC_ON : 0;
+}
+
 int
 fence_close(const struct cage *cage)
 {
@@ -112,7 +119,7 @@ fence_close(const struct cage *cage)
 		return -1;
 	if (probe() < 0)
 		return -1;
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+	if (syscall(SYS_landlock_restrict_self, ruleset, logging(cage)) < 0)
 		return -1;
 	if (probe() < 0 && errno == EACCES)
 		return 0;

@@ -44,6 +44,9 @@ struct landlock_path {
 	int32_t parent_fd;
 } __attribute__((packed));
 
+/* landlock_restrict_self(): what is denied goes to the kernel's audit log also after the next exec. */
+#define LL_LOG_NEW_EXEC_ON (1u << 1) /* ABI 7 */
+
 #define LL_RULE_PATH 1
 
 /* The kernel's ABI, 0 when there is none: the one probe, which tests can replace. */
