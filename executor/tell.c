@@ -88,7 +88,7 @@ tell_started(const struct attempt *attempt, uint64_t started_us, uint64_t layers
 	fields_put_u64(&writer, FACT_TIME_US, started_us);
 	fields_put_u64(&writer, FACT_LAYERS, layers);
 	fields_put_u64(&writer, FACT_LANDLOCK_ABI, (uint64_t)attempt->executor->landlock_abi);
-	fields_put(&writer, FACT_FILTER_SHA256, 
+	fields_put(&writer, FACT_FILTER_SHA256,
 	    report_digest(attempt->plan.profile, attempt->plan.network), 32);
 	send_fact(attempt, FACT_STARTED, &writer);
 	message.body.run_started = (struct msg_run_started){ attempt->run, started_us, layers };
