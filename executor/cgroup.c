@@ -126,6 +126,17 @@ cgroup_make(int jobs, const char *run, const struct plan *plan, uint64_t *layers
 	return scope_keep(&group);
 }
 
+bool
+cgroup_is_populated(int group)
+{
+	scoped_close int fd = openat(group, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	text[length > 0 ? length : 0] = '\0';
+	return strstr(text, "populated 1\n") != NULL;
+}
+
 void
 cgroup_kill(int jobs, const char *run)
 {

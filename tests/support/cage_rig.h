@@ -14,7 +14,7 @@
 #include "boot.h"
 #include "channel.h"
 
-#define CAGE_RIG_SLOTS 2
+#define CAGE_RIG_SLOTS 8
 #define CAGE_RIG_OWNER 12345 /* owns the workspace; the ordinary user */
 
 struct cage_rig {

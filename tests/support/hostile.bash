@@ -16,7 +16,17 @@ hostile_make() {
 	workspace_make
 	# Not into the build folder: that may be closed to other uids.  Static: it needs nothing of the cage.
 	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -static -o "$WS/proj/probe" "$ROOT"/tests/hostile/*.c
-	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe"
+	# A protected file and folder, as they are in many workspaces.
+	mkdir "$WS/proj/.vscode"
+	echo '{}' >"$WS/proj/.mcp.json"
+	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe" "$WS/proj/.vscode" "$WS/proj/.mcp.json"
+	# A program to which root has given a capability (CAP_NET_RAW).
+	! is_root || {
+		cp "$WS/proj/probe" "$WS/proj/capable"
+		chown "$WS_UID:$WS_UID" "$WS/proj/capable"
+		/usr/bin/python3 -c 'import os, struct, sys
+os.setxattr(sys.argv[1], "security.capability", struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0))' "$WS/proj/capable"
+	}
 	workspace_policy <<-END
 	{
 	  "version": 2,
