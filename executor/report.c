@@ -221,12 +221,19 @@ report_open(enum profile floor, enum network farthest)
 		}
 }
 
-const uint8_t *
-report_digest(enum profile profile, enum network network)
+const struct sock_fprog *
+report_program(enum profile profile, enum network network)
 {
 	const struct report *report = &reports[profile][network];
 
-	return report->program.filter ? report->digest : filter_digest(profile, network);
+	return report->program.filter ? &report->program : NULL;
+}
+
+const uint8_t *
+report_digest(enum profile profile, enum network network)
+{
+	return report_program(profile, network) ? reports[profile][network].digest :
+	    filter_digest(profile, network);
 }
 
 int
@@ -238,10 +245,10 @@ report_filters(enum profile profile, enum network network)
 int
 report_load(enum profile profile, enum network network)
 {
-	const struct sock_fprog *program = &reports[profile][network].program;
+	const struct sock_fprog *program = report_program(profile, network);
 	int listener;
 
-	if (!program->filter) {
+	if (!program) {
 		errno = EINVAL;
 		return -1;
 	}
