@@ -3,7 +3,8 @@
 #: make check-full        the same with FULL=1: each layer of the cage taken away, the long forms of some tests, more time
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, then all fuzz targets in turn
+#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, the model of queue and
+#:                        log on so many schedules of its own, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
@@ -11,6 +12,13 @@ SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fr
 FUZZ_CC = clang
 SECONDS = 60
 MINUTES = 10
+
+# Rooms that a test takes whole, but for their main().
+AUDITOR = $(filter-out auditor/main.c auditor/confine.c,$(wildcard auditor/*.c)) auditor/verify/verify.c \
+    $(addprefix shared/,packed.c boot.c channel.c fields.c loop.c messages.c process.c run.c digest.c text.c \
+    base64.c log.c vkey.c tcp_ports.c)
+POLICY = $(wildcard broker/policy*.c) $(wildcard shared/json*.c shared/secret*.c) $(addprefix shared/,base64.c \
+    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c landlock.c)
 
 # What the tests say of themselves, read in one go: unit_text_LINKS, unit_text_LIBS, ...
 $(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) tests/tests.mk
@@ -120,6 +128,8 @@ fuzz:
 # Half of the time for each.
 soak: all
 	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/crash.sh
+	@+$(MAKE) --no-print-directory -s $(BUILD)/unit/model
+	MODEL_ROUNDS=$$(( $(MINUTES) * 50 )) MODEL_SEED=$$(date +%s) $(BUILD)/unit/model 2>/dev/null
 	@+set -e; for f in $(FUZZERS); do \
 	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 30 / $(words $(FUZZERS)) )); done
 

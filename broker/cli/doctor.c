@@ -131,6 +131,8 @@ add_trio(struct json *report, struct json *checks, const struct cli *cli)
 		json_add(report, "layers", json_copy(json_get(status, "layers")));
 		layers_lacking(json_get(status, "layers"), add_lack, checks);
 	}
+	if (json_get(status, "filters"))
+		json_add(report, "filters", json_copy(json_get(status, "filters")));
 	if (json_get(status, "mode"))
 		json_add(report, "mode", json_copy(json_get(status, "mode")));
 	json_free(status);
