@@ -300,17 +300,28 @@ report(struct auditor *auditor, unsigned index)
 	target->told_us = clock_monotonic_us();
 }
 
+static bool
+broker_listens(const struct auditor *auditor)
+{
+	return auditor->broker.greeted && !auditor->broker.gone && auditor->broker.count < ANSWERS_LEFT;
+}
+
+/* CLOCK_MONOTONIC: when the broker is to be told of this one; UINT64_MAX: it knows all. */
+static uint64_t
+report_due(const struct target *target)
+{
+	if (!target->exists || target->told)
+		return UINT64_MAX;
+	return target->state == WITNESS_GOOD ? target->told_us + REPORT_US : 0;
+}
+
 static void
 report_changes(struct auditor *auditor)
 {
 	uint64_t now_us = clock_monotonic_us();
 
-	if (!auditor->broker.greeted || auditor->broker.gone)
-		return;
-	for (unsigned i = 0; i < TARGETS && auditor->broker.count < ANSWERS_LEFT; i++)
-		if (auditor->targets.list[i].exists && !auditor->targets.list[i].told &&
-		    (auditor->targets.list[i].state != WITNESS_GOOD ||
-		    now_us >= auditor->targets.list[i].told_us + REPORT_US))
+	for (unsigned i = 0; i < TARGETS && broker_listens(auditor); i++)
+		if (now_us >= report_due(&auditor->targets.list[i]))
 			report(auditor, i);
 }
 
@@ -339,6 +350,9 @@ outward_deadline(const struct auditor *auditor)
 	uint64_t deadline = auditor->boot.audit.command_count == 0 ? UINT64_MAX :
 	    targets_deadline(&auditor->targets, auditor->withheld_count > 0);
 
+	for (unsigned i = 0; i < TARGETS && broker_listens(auditor); i++)
+		if (report_due(&auditor->targets.list[i]) < deadline)
+			deadline = report_due(&auditor->targets.list[i]);
 	for (size_t i = 0; i < auditor->withheld_count; i++)
 		if (auditor->withheld[i].deadline_us < deadline)
 			deadline = auditor->withheld[i].deadline_us;
