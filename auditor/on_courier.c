@@ -222,7 +222,8 @@ record_cosignatures(struct auditor *auditor, bool all)
 	for (unsigned i = 1; i < TARGETS; i++) {
 		struct target *target = &auditor->targets.list[i];
 
-		if (target->has_cosignature && (all || target->recorded_us == 0 ||
+		/* Without room in this commit it waits for the next. */
+		if (target->has_cosignature && pen_has_room(&auditor->pen) && (all || target->recorded_us == 0 ||
 		    now_us >= target->recorded_us + TARGETS_RECORD_US))
 			record_cosignature(auditor, target);
 	}
