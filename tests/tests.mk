@@ -70,6 +70,9 @@ $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -iquote tests/hostile/taken -o $@ $^
+$(BUILD)/taken/liar: tests/hostile/taken/liar.c $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -iquote shared -o $@ $^
 # Starts a program whose measures fail.
 $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 	@mkdir -p $(@D)
@@ -96,7 +99,7 @@ $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUI
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
-TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
     $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe
 
