@@ -22,8 +22,14 @@ HARDEN += $(if $(filter x86_64,$(ARCH)),-fcf-protection=full)
 BASE = -std=gnu17 -D_GNU_SOURCE -DAGENT_SAFE_VERSION='"$(VERSION)"' -DAGENT_SAFE_LIBEXECDIR='"$(LIBEXECDIR)"' $(WARN)
 CFLAGS = -O2 -g
 LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
+# Each job forks the executor five times and executes one keeper: without a dynamic loader and its mappings
+# that costs a tenth less.  Where a library comes without its archive, and under a sanitizer, they are linked
+# like the others.
+archive = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null))
+STATIC := $(if $(findstring -fsanitize,$(EXTRA)),,$(if $(and $(call archive,c),$(call archive,seccomp),$(call \
+    archive,sodium)),executor keeper))
 # What is in force: printed into build/flags, so that a change of compiler or flags builds anew.
-FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
+FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA) static: $(STATIC)
 
 # One row per program: folder, binary, libraries.  A folder with a main.c is one program.
 PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness courier
@@ -39,7 +45,8 @@ verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
 witness_ROW  = auditor/witness agent-safe-witness      -lsodium
 courier_ROW  = auditor/courier agent-safe-courier
 # Pure files of the auditor that its verifier and the witness share.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c)
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c \
+    seals.c checkpoint.c cosign.c)
 witness_EXTRA = $(addprefix auditor/,scan.c tree.c consistency.c checkpoint.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
@@ -68,7 +75,8 @@ $(BUILD)/obj/$(1)/%.o: %.c $(BUILD)/flags
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) -iquote shared -iquote $(firstword $($(1)_ROW)) \
 	    $(if $($(1)_EXTRA),-iquote auditor) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(word 2,$($(1)_ROW)): $$($(1)_OBJ) $(BUILD)/libshared.a
-	$(CC) $(CFLAGS) $(EXTRA) $(LDFLAGS) -o $$@ $$($(1)_OBJ) $(BUILD)/libshared.a $(wordlist 3,9,$($(1)_ROW))
+	$(CC) $(CFLAGS) $(EXTRA) $(if $(filter $(1),$(STATIC)),$(LDFLAGS:-pie=-static-pie),$(LDFLAGS)) -Wl,-Map=$(BUILD)/obj/$(1)/map \
+	    -o $$@ $$($(1)_OBJ) $(BUILD)/libshared.a $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 

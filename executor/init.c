@@ -21,6 +21,7 @@
 
 #include "filter.h"
 #include "init.h"
+#include "network.h"
 #include "worker.h"
 
 #define HOST_NAME "cage"
@@ -186,7 +187,8 @@ build(struct init *init)
 		fail(init, STAGE_NAMESPACE, errno);
 	if (cage_mount(cage, &stage) < 0)
 		fail(init, stage, errno);
-	if (getpid() != 1 || cage_check_namespaces(cage->outside) < 0)
+	if (getpid() != 1 || cage_check_namespaces(cage->outside, cage->plan->network) < 0 ||
+	    network_settle(cage->plan->network) < 0)
 		fail(init, STAGE_NAMESPACE, errno);
 	if (set_standard(cage) < 0)
 		fail(init, STAGE_MOUNT, errno);

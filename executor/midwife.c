@@ -21,8 +21,8 @@
 #include "init.h"
 #include "midwife.h"
 
-#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
-	CLONE_NEWCGROUP)
+/* A job in the host's network stays in ours, which then is the host's. */
+#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 #define END_MS 500 /* from the end of init's last thread to what its pidfd says of it */
 #define ABOVE 64 /* descriptors wait here until they go to their places */
 
@@ -114,6 +114,7 @@ bear_init(struct labour *labour)
 {
 	struct clone_args args = {
 		.flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND |
+		    (labour->cage->plan->network == NETWORK_TCP_PORTS ? 0 : CLONE_NEWNET) |
 		    (labour->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)&labour->init_pidfd,
 		.exit_signal = SIGCHLD,
@@ -148,6 +149,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, geteuid());
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)labour->init_pid);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
+	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -180,6 +182,7 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_CGROUP_FREEZE_FD] = open_cgroup_file(labour, "cgroup.freeze", O_WRONLY),
 		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
+		[KEEPER_PIDS_EVENTS_FD] = open_cgroup_file(labour, "pids.events", O_RDONLY),
 		[KEEPER_FILTERS_FD] = labour->cage->filters >= 0 ? labour->cage->filters :
 		    open("/dev/null", O_RDONLY | O_CLOEXEC),
 	};

@@ -1,162 +1,39 @@
 /* How an attempt begins. */
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cage_text.h"
 #include "digest.h"
 #include "fields.h"
 #include "keep.h"
+#include "landlock.h"
 #include "log.h"
 #include "plan.h"
-#include "scope.h"
 
 #include "adopt.h"
+#include "approved.h"
 #include "bounds.h"
-#include "box.h"
 #include "cgroup.h"
 #include "executor.h"
 #include "midwife.h"
 #include "report.h"
 #include "start.h"
 #include "tell.h"
-#include "workdir.h"
 
 #define START_MS 20000 /* for midwife and init together; the job's own time begins after */
-
-static int
-make_copies_directory(const struct attempt *attempt, char path[LIMIT_PATH])
-{
-	if (!box_copy(&attempt->executor->boot, attempt->name, "", path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
-}
-
-static bool
-is_same(const struct program *approved, const struct program *found)
-{
-	return approved->kind == found->kind && approved->dev == found->dev &&
-	    approved->ino == found->ino &&
-	    approved->size == found->size && memcmp(approved->sha256, found->sha256, 32) == 0 &&
-	    strcmp(approved->named, found->named) == 0 &&
-	    strcmp(approved->target, found->target) == 0;
-}
-
-static int
-check_program(const struct attempt *attempt, const struct resolve_world *world,
-    struct start_findings *findings)
-{
-	const struct executor *executor = attempt->executor;
-	char copies[LIMIT_PATH];
-	struct program_search search = { .world = world, .boot = &executor->boot,
-		.cache = &executor->cache,
-		.copies = copies };
-
-	if (make_copies_directory(attempt, copies) < 0)
-		return -1;
-	if (program_find_named(&search, attempt->plan.program.named, &findings->program) < 0)
-		return -1;
-	if (is_same(&attempt->plan.program, &findings->program.program) &&
-	    is_same(&attempt->plan.interpreter, &findings->program.interpreter))
-		return 0;
-	errno = ESTALE;
-	return -1;
-}
-
-/* A mount of the root as the slot's job has it; -1 with errno. */
-static int
-open_place(const struct attempt *attempt, int root)
-{
-	char path[LIMIT_PATH];
-
-	if (box_root(&attempt->executor->boot, attempt->run.slot, (unsigned)root, path))
-		return open(path, O_PATH | O_CLOEXEC);
-	errno = ENAMETOOLONG;
-	return -1;
-}
-
-static int
-look(const struct attempt *attempt, struct start_findings *findings, int fd, const char *root,
-    const char *cwd)
-{
-	return protect_look(&findings->protect[findings->protect_count++], fd,
-	    &attempt->executor->jobs[attempt->run.slot], root, cwd);
-}
-
-/* What lies beside the root is still there: a mount keeps also what was removed since. */
-static int
-check_extra(const struct attempt *attempt, const struct plan_extra *extra,
-    struct start_findings *findings)
-{
-	scoped_close int fd = open_place(attempt, bounds_extra(&attempt->executor->boot, extra));
-	struct stat seen;
-
-	if (fd < 0 || fstat(fd, &seen) < 0)
-		return -1;
-	if (seen.st_nlink == 0) {
-		errno = ESTALE;
-		return -1;
-	}
-	return extra->write && S_ISDIR(seen.st_mode) ?
-	    look(attempt, findings, fd, extra->path, extra->path) : 0;
-}
-
-/* The directory is the approved one; what is protected in what can be written is noted. */
-static int
-check_places(const struct attempt *attempt, const struct resolve_world *world,
-    struct start_findings *findings)
-{
-	const struct plan *plan = &attempt->plan;
-	bool read_only =
-	    attempt->executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY;
-
-	findings->protect_count = 0;
-	if (world->root_fd < 0 || workdir_check(world, plan) < 0)
-		return -1;
-	if (!read_only && look(attempt, findings, world->root_fd, plan->root, plan->cwd) < 0)
-		return -1;
-	for (size_t i = 0; i < plan->extra_count; i++)
-		if (check_extra(attempt, &plan->extras[i], findings) < 0)
-			return -1;
-	return 0;
-}
-
-/* In the child. */
-static void
-prepare(struct errand *errand)
-{
-	struct attempt *attempt = errand->source.context;
-	const struct executor *executor = attempt->executor;
-	struct start_findings *findings = errand->shared;
-	scoped_close int root = open_place(attempt, attempt->root);
-	struct resolve_world world = { root, attempt->plan.root, executor->jobs[attempt->run.slot],
-		executor->ours };
-
-	findings->stage = STAGE_WORKDIR;
-	if (check_places(attempt, &world, findings) < 0) {
-		findings->error = errno;
-		return;
-	}
-	findings->stage = STAGE_PROGRAM;
-	if (check_program(attempt, &world, findings) < 0) {
-		findings->error = errno;
-		return;
-	}
-	findings->stage = STAGE_NONE;
-}
 
 static void
 remember(struct cache *cache, const struct program_found *found)
 {
 	cache_put(cache, &found->fresh[0], found->program.sha256);
 	cache_put(cache, &found->fresh[1], found->interpreter.sha256);
+}
+
+static void
+declare(struct attempt *attempt)
+{
+	attempt->state = ATTEMPT_INTENT;
+	tell_intent(attempt);
 }
 
 /* The child has ended. */
@@ -176,8 +53,9 @@ on_prepared(struct source *source, uint32_t events)
 		attempt_conclude(attempt, &cancelled);
 	else {
 		remember(&attempt->executor->cache, &findings->program);
-		attempt->state = ATTEMPT_INTENT;
-		tell_intent(attempt);
+		if (findings->local)
+			approved_note_local(attempt);
+		declare(attempt);
 	}
 }
 
@@ -220,10 +98,10 @@ check_host(const struct attempt *attempt, uint32_t *stage)
 	const struct plan *plan = &attempt->plan;
 
 	*stage = STAGE_LANDLOCK;
-	if ((unsigned)executor->landlock_abi < profile_row(plan->profile)->landlock_floor)
+	if ((unsigned)executor->landlock_abi < landlock_floor(plan->profile, plan->network))
 		return EOPNOTSUPP;
 	*stage = STAGE_MINIMUM;
-	return plan->minimum & ~start_layers(executor) ? EOPNOTSUPP : 0;
+	return plan->minimum & ~network_layers(plan->network, start_layers(executor)) ? EOPNOTSUPP : 0;
 }
 
 /* The cage in words, beside what becomes of the run; 0 or the errno. */
@@ -297,7 +175,9 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		attempt_refuse(attempt, stage, error);
 		return;
 	}
-	if (errand_start(&executor->loop, &attempt->errand, prepare, attempt, on_prepared,
+	if (approved_here(attempt))
+		declare(attempt);
+	else if (errand_start(&executor->loop, &attempt->errand, approved_in_child, attempt, on_prepared,
 	    LIMIT_ASSESS_MS) < 0)
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
@@ -321,7 +201,7 @@ start_permitted(struct attempt *attempt)
 		.job = executor->jobs[slot],
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
-		    .layers = executor->layers,
+		    .layers = network_layers(attempt->plan.network, executor->layers),
 		.protect = findings->protect, .protect_count = findings->protect_count,
 		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,

@@ -4,7 +4,8 @@
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
 #: make soak              MINUTES=10: rounds of killing anybody at random and at named points, then all fuzz targets in turn
-#: make bench             submit and run beside bwrap and a bare spawn; the cost of a long queue (JOBS=1000000)
+#: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
+#:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
@@ -122,12 +123,18 @@ soak: all
 	@+set -e; for f in $(FUZZERS); do \
 	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 30 / $(words $(FUZZERS)) )); done
 
-bench: all
+bench-programs: all
 	@mkdir -p $(BUILD)/bench
 	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/bench tests/bench/bench.c
+	$(CC) $(BASE) $(CFLAGS) -o $(BUILD)/bench/rate tests/bench/rate.c
+	$(CC) $(BASE) $(CFLAGS) -iquote shared -iquote tests/support -o $(BUILD)/bench/cage tests/bench/cage.c \
+	    $(addprefix tests/support/,cage_rig.c cage_plan.c cage_world.c) $(BUILD)/libshared.a -lsodium
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -iquote auditor -o $(BUILD)/bench/audit tests/bench/audit.c \
-	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium -lzstd
+	    $(filter-out %/main.o %/auditor.o %/on_broker.o %/on_executor.o %/on_courier.o %/confine.o,$(auditor_OBJ)) $(BUILD)/libshared.a -lsodium -lzstd
+
+bench: bench-programs
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/bench.sh
+	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/rate.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/audit.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/queue.sh
 
@@ -135,4 +142,4 @@ bench: all
 check-mcp: all
 	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
 
-.PHONY: check check-full tests taken unit fuzz soak bench check-mcp
+.PHONY: check check-full tests taken unit fuzz soak bench bench-programs check-mcp

@@ -13,6 +13,7 @@
  *   capabilities            ends with 1 when it has any
  *   listen-unbound SECONDS  listen() without bind(); print the port; wait for somebody that long
  *   hooks MARK              a repository whose hooks would write the file MARK
+ *   connect "ADDRESS PORT"  print WORKED or the errno
  *   listen                  (on the host) make listeners; print them as options for `run`; wait
  */
 #include <sys/ipc.h>
@@ -253,7 +254,7 @@ run_with(const char *name, const char *value)
 {
 	static const struct { const char *name; int (*run)(const char *value); } errands[] = {
 		{ "exit", end_with }, { "signal", end_by_signal }, { "spin", spin }, { "flood", flood },
-		{ "hooks", hooks }, { "listen-unbound", listen_unbound } };
+		{ "hooks", hooks }, { "connect", probe_connect }, { "listen-unbound", listen_unbound } };
 
 	for (size_t i = 0; i < sizeof(errands) / sizeof(errands[0]); i++)
 		if (strcmp(name, errands[i].name) == 0)

@@ -39,6 +39,7 @@ struct attempts probe_proc(void);
 struct attempts probe_privilege(void);
 struct attempts probe_kernel(void);
 struct attempts probe_network(void);
+struct attempts probe_ports(void); /* in its place, with `tcp-ports` */
 struct attempts probe_process(void);
 struct attempts probe_layers(void);
 struct attempts probe_exec(void);
@@ -52,6 +53,8 @@ struct probe_targets {
 	size_t path_count;
 	const char *abstract;          /* name of a listener on the host */
 	int tcp_port;                  /* of another, on the host's loopback */
+	const char *lan;               /* an address that the host has a route to; listens there too */
+	int ports;                     /* the cage's network is `tcp-ports` */
 	int shm_key;                   /* of a segment on the host */
 	const char *queue;             /* of a message queue on the host */
 	pid_t victim;                  /* 1; for a control, a process made for it */
@@ -85,5 +88,6 @@ void control_environment(void);
 
 /* Exit status, or -1: there is no such errand. */
 int errand_run(int argc, char **argv);
+int probe_connect(const char *target); /* of probe_ports.c */
 
 #endif
