@@ -96,9 +96,18 @@ $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUI
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
+# Every program with an older kernel's answer about Landlock.
+define old_kernel
+$(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1)_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $$(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -Wl,--wrap=landlock_abi -o $$@ $$^ \
+	    $(wordlist 3,9,$($(1)_ROW))
+endef
+$(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
 TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
-    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe
+    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
+    $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
 
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.
