@@ -65,7 +65,7 @@ $(BUILD)/taken/$(word 2,$($(1)_ROW)): tests/hostile/taken/$(1).c tests/hostile/t
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote $(firstword $($(1)_ROW)) \
 	    -iquote tests/hostile/taken -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
-TAKEN = broker executor auditor keeper
+TAKEN = broker executor auditor keeper courier
 $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
