@@ -48,7 +48,8 @@ make_question(const struct broker *broker, const struct job *job, struct fields_
 	fields_put(question, ASSESS_CWD_HANDLE, job->cwd_handle.at, job->cwd_handle.length);
 	fields_put_text(question, ASSESS_PROGRAM, argv0);
 	fields_put_text(question, ASSESS_PATH, policy_search_path(policy));
-	put_rule_programs(question, policy, argv0);
+	if (!job->hook) /* a hook's program is its own rule */
+		put_rule_programs(question, policy, argv0);
 	return true;
 }
 
@@ -143,6 +144,7 @@ decide(struct operation *operation, const struct job *job)
 		.cwd = job->cwd,
 		.timeout_seconds = (uint64_t)job->timeout_seconds,
 		.program_known = assessment->program_known,
+		.hook = job->hook,
 		.environment = environment,
 		.environment_count = jobs_list_count(&job->environment) };
 
@@ -150,11 +152,16 @@ decide(struct operation *operation, const struct job *job)
 		text_copy(request.program.named, LIMIT_PATH, assessment->answer.program.named);
 		text_copy(request.program.target, LIMIT_PATH, assessment->answer.program.target);
 		request.program_sha256 = assessment->answer.program.sha256;
+		request.pinned = assessment->answer.program.kind == PROGRAM_PINNED;
+		request.interpreter_pinned = !assessment->answer.has_interpreter ||
+		    assessment->answer.interpreter.kind == PROGRAM_PINNED;
 		request.rule_programs = assessment->answer.rule_programs;
 		request.rule_program_count = assessment->answer.rule_program_count;
 	}
 	policy_decide(operation->broker->rules.policy, &request, &assessment->decision);
 	explain(operation->broker, job, assessment);
+	if (assessment->decision.verdict == VERDICT_ALLOWED)
+		assess_cage(operation->broker, assessment);
 }
 
 static bool
@@ -196,7 +203,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 	scoped_free const char **environment =
 	    list_of(&job->environment, policy_fixed_count(policy));
 	struct plan_source source = { .policy_sha256 = policy_digest(policy),
-		.profile = assessment->decision.profile,
+		.cage = &assessment->decision.cage,
 		.root = root->path,
 		.cwd = job->cwd,
 		.cwd_dev = (uint64_t)job->cwd_dev,
@@ -211,6 +218,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 		.answer = raw,
 		.answer_length = raw_length,
 		.audit_loss = policy_audit_loss(policy), .retry_safe = job->retry_safe != 0,
+		.input = job->stdin_bytes.at, .input_length = job->stdin_bytes.length,
 		.timeout_ms = (uint64_t)job->timeout_seconds * 1000,
 		.limits = &assessment->decision.limits };
 
@@ -350,7 +358,7 @@ assess_verdict(const struct assessment *assessment)
 		[VERDICT_NO_PROGRAM] = "program_unavailable", [VERDICT_TIMEOUT] = "timeout",
 		[VERDICT_NO_RULE] = "no_rule", [VERDICT_DENIED_RULE] = "denied_rule",
 		[VERDICT_ARGUMENT] = "denied_argument", [VERDICT_WORKDIR] = "outside_roots",
-		[VERDICT_ENVIRONMENT] = "environment",
+		[VERDICT_ENVIRONMENT] = "environment", [VERDICT_CAGE] = "cage_unavailable",
 	};
 
 	if (assessment->status == ASSESS_WORKDIR)

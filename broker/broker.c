@@ -16,6 +16,7 @@
 #include "broker.h"
 #include "dispatch.h"
 #include "door.h"
+#include "hooks.h"
 #include "order.h"
 #include "rules.h"
 #include "weigh.h"
@@ -56,6 +57,7 @@ static void
 on_settled(void *context, const struct letter *letter)
 {
 	dispatch_recorded(context, letter);
+	hooks_recorded(context, letter);
 	workers_wake(context);
 }
 
@@ -181,6 +183,7 @@ broker_load(struct broker *broker)
 	broker->store = store_open();
 	outbox_open(&broker->outbox, broker->store, &broker->auditor);
 	read_resync(&broker->outbox);
+	hooks_load(broker);
 	rules_load(broker);
 	rules_record(broker, NULL);
 	load_pause(broker);
@@ -200,6 +203,7 @@ broker_serve_clients(struct broker *broker)
 	if (!dispatch_is_known(broker))
 		return;
 	broker->serving = true;
+	hooks_catch_up(broker);
 	workers_wake(broker);
 	watch(broker, &broker->propose_source, BROKER_PROPOSE_FD, on_propose);
 	watch(broker, &broker->control_source, BROKER_CONTROL_FD, on_control);
@@ -274,6 +278,7 @@ go_on(struct broker *broker)
 	next_us = earlier(next_us, operation_deadline(broker));
 	next_us = earlier(next_us, expiry_tick(broker));
 	next_us = earlier(next_us, workers_tick(broker));
+	hooks_tick(broker);
 	next_us = earlier(next_us, idle_tick(broker));
 	store_tidy(broker->store, false);
 	return next_us;
@@ -294,6 +299,7 @@ void
 broker_close(struct broker *broker)
 {
 	client_close_all(broker);
+	hooks_close(broker);
 	outbox_forget(&broker->outbox);
 	store_tidy(broker->store, true);
 	store_close(broker->store);

@@ -33,8 +33,17 @@ struct slot {
 	int64_t job;              /* jobs.seq */
 	struct run_name run;
 	char *group, *mutex;      /* of the job, or NULL */
+	bool hook;                /* it is a hook's */
 	bool asked;               /* RUN_ASK is on its way: clients wait for the answer */
 	bool due;                 /* its dispatch is on record: the plan leaves when the executor is ready */
+};
+
+/* What the policy runs on events (hooks.h). */
+struct hooks {
+	int64_t sn;      /* the newest record that they have been told, -1: none */
+	int64_t stored;  /* the same as it stands in the store */
+	int64_t skipped; /* events that they never were told */
+	bool due;        /* there may be something to begin */
 };
 
 /* Assessments: questions to the executor, few at a time. */
@@ -49,6 +58,7 @@ struct broker {
 	struct outbox outbox;
 	struct rules rules;
 	struct slot slots[LIMIT_SLOTS];
+	struct hooks hooks;
 	struct client *clients;
 	struct pace pace;
 	struct operation *operations; /* in order of arrival */
@@ -62,8 +72,11 @@ struct broker {
 	bool paused;                  /* an operator holds the whole queue */
 	uint64_t layers;              /* enum layer: what a job gets here */
 	uint32_t landlock_abi;
-	uint8_t filter_sha256[32];    /* of a job, as the executor loads it */
+	/* of a job, as the executor loads it; zeros: not within its bounds */
+	uint8_t filter_sha256[PROFILE_COUNT][NETWORK_COUNT][32];
 	uint8_t genesis_key[32];
+	uint8_t log_key[32]; /* the auditor's, for witnesses */
+	struct msg_witness_reported witnesses[1 + LIMIT_WITNESSES]; /* [0]: the export */
 	uint8_t boot_id[16];          /* of this kernel's run */
 	uint64_t idle_since_us;       /* monotonic, 0: not idle */
 	bool handing_segments;

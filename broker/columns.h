@@ -33,7 +33,9 @@
 	FIXED(group_name, TEXT, "group_name IS NULL OR length(group_name) BETWEEN 1 AND 100") \
 	FIXED(mutex, TEXT, "mutex IS NULL OR length(mutex) BETWEEN 1 AND 100") \
 	FIXED(expires_us, INTEGER, "expires_us >= 0") /* not begun by then: cancelled; 0: never */ \
-	FIXED(source, TEXT, "source IN ('cli', 'mcp')") \
+	FIXED(source, TEXT, "source IN ('cli', 'mcp')") /* of a hook's run: cli, and means nothing */ \
+	FIXED(hook, TEXT, "hook IS NULL OR length(hook) BETWEEN 1 AND 47") /* run by the policy on this event */ \
+	FIXED(stdin_bytes, BYTES, "length(stdin_bytes) <= 131072") /* what a hook reads */ \
 	FIXED(submitter_uid, INTEGER, "submitter_uid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_gid, INTEGER, "submitter_gid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_pid, INTEGER, "submitter_pid >= 0") \

@@ -40,6 +40,7 @@ occupy(struct broker *broker, const struct job *job)
 	memcpy(slot->run.job, job->id.at, sizeof(slot->run.job));
 	slot->group = bytes_text(job->group_name);
 	slot->mutex = bytes_text(job->mutex);
+	slot->hook = job->hook != NULL;
 }
 
 static void

@@ -156,18 +156,26 @@ jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visito
 	store_put_text(query, page->label);
 	store_put_integer(query, page->since_us);
 	store_put_integer(query, page->until_us);
+	store_put_integer(query, page->hooks);
 	read_each(query, visit, context);
 }
 
 void
-jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
-    void *context)
+jobs_each_ended(struct store *store, uint32_t statuses,
+    bool (*visit)(void *context, const struct jobs_ended *ended), void *context)
 {
-	struct query *query = store_query(store, STATEMENT_JOB_OLD);
+	struct query *query = store_query(store, STATEMENT_JOB_ENDED);
+	bool more = true;
 
-	store_put_integer(query, before_us);
 	store_put_integer(query, statuses);
-	read_each(query, visit, context);
+	while (more && store_step(query)) {
+		struct jobs_ended ended = { .seq = store_integer(query) };
+
+		ended.updated_us = store_integer(query);
+		ended.bytes = store_integer(query);
+		more = visit(context, &ended);
+	}
+	store_done(query);
 }
 
 void
@@ -200,6 +208,7 @@ jobs_place(struct store *store, const struct job *job)
 void
 jobs_resync(struct store *store)
 {
+	store_run(store_query(store, STATEMENT_RESYNC_HOOKS));
 	store_run(store_query(store, STATEMENT_RESYNC_APPROVALS));
 	store_run(store_query(store, STATEMENT_RESYNC_RUNS));
 }
@@ -233,6 +242,30 @@ jobs_count(struct store *store)
 	counts.retry_wait = by_status[3];
 	counts.undecided = read_count(store_query(store, STATEMENT_JOB_UNDECIDED));
 	return counts;
+}
+
+bool
+jobs_next_hook(struct store *store, struct job *job)
+{
+	return read_one(store_query(store, STATEMENT_HOOK_NEXT), job);
+}
+
+int64_t
+jobs_hooks_waiting(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_HOOK_WAITING));
+}
+
+int64_t
+jobs_hooks_failed(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_HOOK_FAILED));
+}
+
+int64_t
+jobs_disk_bytes(struct store *store)
+{
+	return read_count(store_query(store, STATEMENT_JOB_DISK));
 }
 
 int64_t

@@ -53,6 +53,7 @@ struct jobs_page {
 	int64_t since_us, until_us;   /* of creation, both included */
 	int64_t from;                 /* rows behind this seq, in the order of the page */
 	bool newest_first;
+	bool hooks;                   /* the runs of hooks too */
 };
 void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_visitor *visit,
     void *context);
@@ -60,9 +61,17 @@ void jobs_each_of_page(struct store *store, const struct jobs_page *page, jobs_v
 /* The one change of a working directory's identity: of an imported job, whose was not known. */
 void jobs_place(struct store *store, const struct job *job);
 
-/* Ended, last changed before then, in one of these states (bits). */
-void jobs_each_old(struct store *store, int64_t before_us, uint32_t statuses, jobs_visitor *visit,
-    void *context);
+/* A job that has ended, and what it takes of the disk with its runs. */
+struct jobs_ended {
+	int64_t seq, updated_us, bytes;
+};
+
+/* Those in one of these states (bits), oldest first, until visit() says false. */
+void jobs_each_ended(struct store *store, uint32_t statuses,
+    bool (*visit)(void *context, const struct jobs_ended *ended), void *context);
+
+/* All jobs together, whatever their state: as many bytes of the disk.  Reads every row. */
+int64_t jobs_disk_bytes(struct store *store);
 
 /* Inside a transaction: the job with all that hangs on it. */
 void jobs_remove(struct store *store, int64_t seq);
@@ -78,6 +87,12 @@ struct jobs_counts {
 };
 struct jobs_counts jobs_count(struct store *store);
 int64_t jobs_unfinished_of(struct store *store, int64_t uid);
+
+/* Runs of hooks: the one that runs or is next (false: none), how many wait, how many did not succeed. */
+bool jobs_next_hook(struct store *store, struct job *job);
+int64_t jobs_hooks_waiting(struct store *store);
+int64_t jobs_hooks_failed(struct store *store);
+
 /* When the oldest approval was given that a run may still refer to; 0: there is none. */
 int64_t jobs_oldest_approval_us(struct store *store);
 /* When the next approved job becomes ready by the clock alone (realtime us); 0: none will. */

@@ -22,6 +22,8 @@ letters_state(struct store *store, struct letters_state *state)
 	bytes_free(&hash);
 	state->policy_sha256 = store_bytes(query);
 	state->held = store_integer(query) != 0;
+	state->hook_sn = store_integer(query);
+	state->hook_skipped = store_integer(query);
 	store_done(query);
 }
 
@@ -31,6 +33,16 @@ letters_set_held(struct store *store, bool held)
 	struct query *query = store_query(store, STATEMENT_META_HELD);
 
 	store_put_integer(query, held);
+	store_run(query);
+}
+
+void
+letters_set_hooks(struct store *store, int64_t sn, int64_t skipped)
+{
+	struct query *query = store_query(store, STATEMENT_META_HOOKS);
+
+	store_put_integer(query, sn);
+	store_put_integer(query, skipped);
 	store_run(query);
 }
 

@@ -17,6 +17,8 @@ struct letters_state {
 	uint64_t acked_seq;
 	uint8_t acked_hash[32];
 	bool held; /* the whole queue */
+	int64_t hook_sn;      /* the newest record that the hooks have been told, -1: none */
+	int64_t hook_skipped; /* events that they never were */
 	struct bytes policy_sha256; /* of the newest policy.loaded, empty: none */
 };
 
@@ -31,6 +33,7 @@ struct letter {
 
 void letters_state(struct store *store, struct letters_state *state);
 void letters_set_held(struct store *store, bool held);
+void letters_set_hooks(struct store *store, int64_t sn, int64_t skipped);
 void letters_set_policy(struct store *store, const uint8_t sha256[32]);
 
 /* Inside a transaction: a record with this number, which must be the next one. */

@@ -114,20 +114,6 @@ is_what_was_shown(struct operation *operation, const struct job *job)
 }
 
 static void
-bind_plan(struct broker *broker, struct job *job, const struct assessment *assessment)
-{
-	uint64_t lasts_us = policy_approval_seconds(broker->rules.policy) * 1000000;
-
-	bytes_free(&job->plan);
-	bytes_free(&job->spec_sha256);
-	bytes_free(&job->approved_sha256);
-	job->plan = bytes_copy(assessment->plan.bytes, assessment->plan.length);
-	job->spec_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
-	job->approved_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
-	job->approval_expires_us = lasts_us ? (int64_t)(clock_realtime_us() + lasts_us) : 0;
-}
-
-static void
 approve_assessed(struct operation *operation)
 {
 	struct broker *broker = operation->broker;
@@ -140,7 +126,7 @@ approve_assessed(struct operation *operation)
 			refuse_decision(operation, &job, "approved", NULL, "policy_denied",
 			    operation->assessment->reason);
 		else if (is_what_was_shown(operation, &job)) {
-			bind_plan(broker, &job, operation->assessment);
+			methods_bind_plan(broker, &job, operation->assessment);
 			job.self_approved = (int64_t)operation->client->uid == job.submitter_uid;
 			methods_answer_job_after(operation,
 			    store_decision(operation, &job, STEP_APPROVE, "job.approved",

@@ -10,6 +10,7 @@
 #include "text.h"
 
 #include "broker.h"
+#include "event.h"
 #include "methods.h"
 #include "params.h"
 #include "present.h"
@@ -34,21 +35,6 @@ is_visible(struct operation *operation, const struct letter *letter)
 	return visible;
 }
 
-static void
-add_event(struct json *events, const struct letter *letter)
-{
-	struct json *event = json_add_object(events, NULL), *d;
-	struct json_error error;
-
-	json_add_integer(event, "cursor", (int64_t)letter->sn + 1);
-	json_add_text(event, "type", letter->type);
-	json_add_seconds(event, "time", letter->created_us);
-	d = json_parse((const char *)letter->d.at, letter->d.length, &error);
-	if (!d)
-		fatal("outbox: record %llu is not JSON", (unsigned long long)letter->sn);
-	json_add(event, "data", d);
-}
-
 /* Durable ones only, in order; *cursor is behind the last that was looked at. */
 static void
 add_events(struct operation *operation, struct json *events, uint64_t *cursor, int64_t limit)
@@ -61,7 +47,7 @@ add_events(struct operation *operation, struct json *events, uint64_t *cursor, i
 	    outbox_is_settled(&broker->outbox, *cursor) &&
 	    letters_from(broker->store, *cursor, &letter)) {
 		if (is_visible(operation, &letter)) {
-			add_event(events, &letter);
+			event_add(json_add_object(events, NULL), &letter);
 			bytes += letter.d.length + 100;
 		}
 		*cursor = letter.sn + 1;

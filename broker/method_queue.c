@@ -101,21 +101,32 @@ method_queue_release(struct operation *operation)
 /* --- prune --- */
 
 struct prune {
-	struct operation *operation;
+	int64_t before_us;      /* what ended before goes; INT64_MIN: nothing by its age */
+	int64_t free_bytes;     /* so much is to be freed in all; 0: nothing by its size */
+	uint32_t statuses;
+	bool dry;               /* look only */
 	int64_t seqs[PRUNED_AT_ONCE];
 	size_t count;
+	int64_t bytes;          /* that go with them */
 	bool more;
 };
 
+/* The oldest go first, until what is to be freed is free; an old one goes anyway. */
 static bool
-collect(void *context, struct job *job)
+collect(void *context, const struct jobs_ended *ended)
 {
 	struct prune *prune = context;
 
-	prune->more = prune->count == PRUNED_AT_ONCE;
-	if (!prune->more)
-		prune->seqs[prune->count++] = job->seq;
-	return !prune->more;
+	if (ended->updated_us >= prune->before_us && prune->bytes >= prune->free_bytes)
+		return true;
+	prune->more = !prune->dry && prune->count == PRUNED_AT_ONCE;
+	if (prune->more)
+		return false;
+	if (!prune->dry)
+		prune->seqs[prune->count] = ended->seq;
+	prune->count++;
+	prune->bytes += ended->bytes;
+	return true;
 }
 
 static void
@@ -147,56 +158,84 @@ prune_one(struct operation *operation, int64_t seq)
 static void
 answer_pruned(struct operation *operation)
 {
-	struct json *answer = json_object();
+	operation_answer(operation, operation->answer);
+	operation->answer = NULL;
+}
 
-	json_add_integer(answer, "pruned", (int64_t)operation->count);
-	json_add_boolean(answer, "more", operation->more);
-	operation_answer(operation, answer);
+/* What is to be freed: so much, or so much that no more than max_bytes is left. */
+static bool
+read_size(struct operation *operation, struct prune *prune)
+{
+	int64_t most, used;
+
+	if (!params_integer(operation, "max_bytes", 0, INT64_MAX, -1, &most) ||
+	    !params_integer(operation, "free_bytes", 0, INT64_MAX, 0, &prune->free_bytes))
+		return false;
+	if (most < 0)
+		return true;
+	used = jobs_disk_bytes(operation->broker->store);
+	prune->free_bytes = used > most ? used - most : 0;
+	return true;
 }
 
 static bool
-read_prune(struct operation *operation, int64_t *before_us, uint32_t *statuses)
+read_prune(struct operation *operation, struct prune *prune)
 {
-	static const char *const names[] = { "older_than_seconds", "status", NULL };
+	static const char *const names[] = { "older_than_seconds", "max_bytes", "free_bytes", "status",
+		"dry_run", NULL };
 	const uint32_t finished = 1u << JOB_SUCCEEDED | 1u << JOB_FAILED | 1u << JOB_CANCELLED |
 	    1u << JOB_DEAD_LETTER | 1u << JOB_LOST;
+	const struct json *params = operation->request.params;
 	int64_t seconds;
 
 	if (!params_known(operation, names, false) ||
 	    !params_integer(operation, "older_than_seconds", 0, 3153600000, -1, &seconds) ||
+	    !params_boolean(operation, "dry_run", false, &prune->dry) ||
 	    !params_bits(operation, "status", "succeeded, failed, cancelled, dead_letter, lost",
-	        job_status_of, statuses))
+	        job_status_of, &prune->statuses))
 		return false;
-	if (seconds < 0 || (*statuses & ~finished)) {
-		operation_refuse(operation, "invalid_input",
-		    "prune needs older_than_seconds, and takes only jobs that have ended");
+	if ((seconds < 0 && !json_get(params, "max_bytes") && !json_get(params, "free_bytes")) ||
+	    (prune->statuses & ~finished)) {
+		operation_refuse(operation, "invalid_input", "prune needs older_than_seconds, max_bytes or "
+		    "free_bytes, and takes only jobs that have ended");
 		return false;
 	}
-	*statuses = *statuses ? *statuses : finished;
-	*before_us = (int64_t)clock_realtime_us() - seconds * 1000000;
-	return true;
+	prune->statuses = prune->statuses ? prune->statuses : finished;
+	prune->before_us = seconds < 0 ? INT64_MIN : (int64_t)clock_realtime_us() - seconds * 1000000;
+	return read_size(operation, prune);
+}
+
+static struct json *
+describe(const struct prune *prune)
+{
+	struct json *answer = json_object();
+	int64_t left = prune->free_bytes - prune->bytes;
+
+	json_add_integer(answer, "pruned", (int64_t)prune->count);
+	json_add_integer(answer, "bytes", prune->bytes);
+	json_add_integer(answer, "left_bytes", left > 0 ? left : 0);
+	json_add_boolean(answer, "dry_run", prune->dry);
+	json_add_boolean(answer, "more", prune->more);
+	return answer;
 }
 
 void
 method_queue_prune(struct operation *operation)
 {
 	struct broker *broker = operation->broker;
-	struct prune prune = { .operation = operation };
-	int64_t before_us;
-	uint32_t statuses;
+	struct prune prune = { 0 };
 
-	if (!methods_may_change(operation) || !read_prune(operation, &before_us, &statuses))
+	if (!methods_may_change(operation) || !read_prune(operation, &prune))
 		return;
-	jobs_each_old(broker->store, before_us, statuses, collect, &prune);
-	operation->count = prune.count;
-	operation->more = prune.more;
-	if (prune.count == 0) {
-		answer_pruned(operation);
+	jobs_each_ended(broker->store, prune.statuses, collect, &prune);
+	if (prune.count == 0 || prune.dry) {
+		operation_answer(operation, describe(&prune));
 		return;
 	}
 	store_begin(broker->store);
 	for (size_t i = 0; i < prune.count; i++)
 		prune_one(operation, prune.seqs[i]);
 	outbox_commit(&broker->outbox);
+	operation->answer = describe(&prune);
 	operation_await_record(operation, broker->outbox.next_sn - 1, answer_pruned);
 }

@@ -42,6 +42,21 @@ add_cage(const struct broker *broker, struct json *answer, const struct job *job
 	json_add_text(answer, "cage", text);
 }
 
+/* Of the last run, where its keeper counted. */
+static void
+add_denied(const struct broker *broker, struct json *answer, const struct job *job)
+{
+	static struct denied_file file; /* large */
+	struct attempt last;
+	bool there = false;
+
+	if (attempts_one(broker->store, job->seq, job->runs, &last)) {
+		there = result_denied(job, &last, &file);
+		attempts_free(&last);
+	}
+	denied_present(answer, there ? &file : NULL);
+}
+
 void
 method_job_get(struct operation *operation)
 {
@@ -52,6 +67,7 @@ method_job_get(struct operation *operation)
 		return;
 	answer = present_job(operation->broker, &job);
 	add_cage(operation->broker, answer, &job);
+	add_denied(operation->broker, answer, &job);
 	jobs_free(&job);
 	operation_answer(operation, answer);
 }
@@ -242,17 +258,19 @@ read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limi
 	        "queued, running, retry_wait, succeeded, failed, cancelled, dead_letter, lost",
 	        job_status_of, &wanted->statuses) ||
 	    !read_approval(operation, wanted) ||
-	    !params_text(operation, "source", 3, false, &wanted->source) ||
+	    !params_text(operation, "source", 4, false, &wanted->source) ||
 	    !params_text(operation, "label", LIMIT_LABEL_BYTES, false, &wanted->label) ||
 	    !read_submitter(operation, wanted) ||
 	    !read_moment(operation, "since", 0, &wanted->since_us) ||
 	    !read_moment(operation, "until", INT64_MAX, &wanted->until_us) ||
 	    !params_integer(operation, "limit", 1, 1000, 100, limit) ||
 	    !params_boolean(operation, "newest", false, &wanted->newest_first) ||
+	    !params_boolean(operation, "hooks", false, &wanted->hooks) ||
 	    !params_boolean(operation, "inbox", false, &inbox) || !read_cursor(operation, wanted))
 		return false;
 	if (wanted->statuses == 0)
 		wanted->statuses = UINT32_MAX;
+	wanted->hooks |= wanted->source && strcmp(wanted->source, "hook") == 0;
 	if (inbox) {
 		wanted->statuses &= 1u << JOB_QUEUED | 1u << JOB_RETRY_WAIT;
 		wanted->approvals &= 1u << APPROVAL_PENDING | 1u << APPROVAL_EXPIRED;
@@ -264,7 +282,7 @@ void
 method_job_list(struct operation *operation)
 {
 	static const char *const names[] = { "status", "approval", "limit", "source", "inbox",
-		"cursor", "newest", "label", "submitter", "since", "until", NULL };
+		"cursor", "newest", "label", "submitter", "since", "until", "hooks", NULL };
 	struct page page = { .broker = operation->broker };
 	struct jobs_page wanted;
 	struct json *answer;

@@ -275,6 +275,16 @@ method_job_run(struct operation *operation)
 	jobs_free(&job);
 }
 
+void
+methods_run_own(struct operation *operation)
+{
+	struct job job = load(operation);
+
+	if (weigh_expiry(operation, &job))
+		run_assess(operation);
+	jobs_free(&job);
+}
+
 /* --- work --- */
 
 /* The first ready job that nobody else is about to run. */

@@ -10,12 +10,15 @@
 #include "log.h"
 #include "process.h"
 #include "text.h"
+#include "vkey.h"
 
 #include "broker.h"
+#include "hooks.h"
 #include "methods.h"
 #include "params.h"
 #include "present.h"
 #include "rules.h"
+#include "witnesses.h"
 
 static const char *const nothing[] = { NULL };
 
@@ -62,14 +65,21 @@ static void
 add_processes(struct json *answer, const struct broker *broker)
 {
 	struct json *pids = json_add_object(answer, "pids");
-	char key[BASE64_SIZE(sizeof(broker->genesis_key))];
+	char key[BASE64_SIZE(sizeof(broker->genesis_key))], log_key[VKEY_TEXT];
+	struct vkey vkey;
 	const char *why = NULL;
 
 	json_add_integer(pids, "broker", getpid());
 	json_add_integer(pids, "executor", broker->boot.executor_pid);
 	json_add_integer(pids, "auditor", broker->boot.auditor_pid);
+	if (broker->boot.courier_pid > 0)
+		json_add_integer(pids, "courier", broker->boot.courier_pid);
 	base64_encode(key, broker->genesis_key, sizeof(broker->genesis_key));
 	json_add_text(answer, "public_key", key);
+	vkey_make(&vkey, broker->boot.origin, VKEY_LOG, broker->log_key);
+	vkey_write(&vkey, log_key);
+	json_add_text(answer, "log_vkey", log_key);
+	witnesses_add(broker, answer);
 	json_add_boolean(answer, "audit_accepts", outbox_takes_jobs(&broker->outbox, &why));
 	json_add_text(answer, "audit_error", why);
 	json_add_text(answer, "forward_security", broker->outbox.degraded ? "degraded" : "full");
@@ -103,6 +113,7 @@ method_server_status(struct operation *operation)
 	json_add_integer(answer, "running", counts.running);
 	json_add_integer(answer, "retry_wait", counts.retry_wait);
 	json_add_integer(answer, "pending", counts.undecided);
+	hooks_add_status(broker, json_add_object(answer, "hooks"));
 	rules_warn(broker, json_add_array(answer, "warnings"));
 	operation_answer(operation, answer);
 }
@@ -149,7 +160,7 @@ static bool
 may_own_policy(const struct operation *operation, uid_t owner)
 {
 	const struct boot *boot = &operation->broker->boot;
-	struct stat top;
+	struct stat top, loaded;
 
 	if (boot->mode == MODE_SYSTEM)
 		return owner == 0;
@@ -157,8 +168,14 @@ may_own_policy(const struct operation *operation, uid_t owner)
 	if (boot->mode == MODE_WORKSPACE_USER)
 		return owner == operation->client->uid ||
 		    (lstat("/", &top) == 0 && owner == top.st_uid);
+	/* What launch let the loaded file's owner show is not another's to show. */
+	if (owner != 0 && (fstat(BROKER_POLICY_FD, &loaded) < 0 || owner != loaded.st_uid))
+		for (unsigned i = 0; i < boot->root_count; i++)
+			if (boot->roots[i].flags & ROOT_EXTRA_READ)
+				return false;
 	for (unsigned i = 0; i < boot->root_count; i++)
-		if (owner != 0 && owner != boot->roots[i].uid)
+		if (owner != 0 && !(boot->roots[i].flags & ROOT_EXTRA_READ) &&
+		    owner != boot->roots[i].uid)
 			return false;
 	return true;
 }

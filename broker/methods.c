@@ -5,11 +5,19 @@
 #include "log.h"
 #include "text.h"
 
+#include "assess.h"
 #include "broker.h"
 #include "job.h"
 #include "methods.h"
 #include "present.h"
 #include "order.h"
+
+/* As launch made us: getuid() is not among our system calls. */
+struct record_who
+methods_ourselves(const struct broker *broker, const char *by)
+{
+	return (struct record_who){ broker->boot.broker_uid, broker->boot.broker_gid, getpid(), by };
+}
 
 struct record_who
 methods_who(const struct operation *operation, const char *by)
@@ -17,7 +25,7 @@ methods_who(const struct operation *operation, const char *by)
 	const struct client *client = operation->client;
 
 	if (!client)
-		return (struct record_who){ getuid(), getgid(), getpid(), "broker" };
+		return methods_ourselves(operation->broker, "broker");
 	return (struct record_who){ client->uid, client->gid, client->pid, by };
 }
 
@@ -29,7 +37,7 @@ methods_root_of(const struct broker *broker, const char *path)
 	for (unsigned i = 0; i < broker->boot.root_count; i++) {
 		const struct boot_root *root = &broker->boot.roots[i];
 
-		if (text_path_within(path, root->path) &&
+		if (!(root->flags & ROOT_EXTRA) && text_path_within(path, root->path) &&
 		    (!best || strlen(root->path) > strlen(best->path)))
 			best = root;
 	}
@@ -94,6 +102,20 @@ methods_step(struct broker *broker, struct job *job, const char *type, struct js
 	outbox_commit(&broker->outbox);
 	operation_job_changed(broker, job->id.at);
 	return sn;
+}
+
+void
+methods_bind_plan(struct broker *broker, struct job *job, const struct assessment *assessment)
+{
+	uint64_t lasts_us = policy_approval_seconds(broker->rules.policy) * 1000000;
+
+	bytes_free(&job->plan);
+	bytes_free(&job->spec_sha256);
+	bytes_free(&job->approved_sha256);
+	job->plan = bytes_copy(assessment->plan.bytes, assessment->plan.length);
+	job->spec_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
+	job->approved_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
+	job->approval_expires_us = lasts_us ? (int64_t)(clock_realtime_us() + lasts_us) : 0;
 }
 
 uint64_t

@@ -18,6 +18,9 @@ struct operation;
 /* The peer, with the label it gave (may be NULL). */
 struct record_who methods_who(const struct operation *operation, const char *by);
 
+/* The broker itself, where no peer is behind it. */
+struct record_who methods_ourselves(const struct broker *broker, const char *by);
+
 /* The deepest root of the policy that holds a directory, or NULL. */
 const struct boot_root *methods_root_of(const struct broker *broker, const char *path);
 
@@ -37,6 +40,13 @@ void methods_answer_job(struct operation *operation);
  */
 uint64_t methods_step(struct broker *broker, struct job *job, const char *type, struct json *d,
     bool seal, const struct decision *decision);
+
+/* What was assessed is what is approved, and for how long. */
+struct assessment;
+void methods_bind_plan(struct broker *broker, struct job *job, const struct assessment *assessment);
+
+/* method_run.c: the approved operation->job is run as by run --execute; nobody waits for its end. */
+void methods_run_own(struct operation *operation);
 
 /* A record that goes with no change of the job. */
 uint64_t methods_note(struct broker *broker, const struct job *job, const char *type,

@@ -65,23 +65,41 @@ operation_begin(struct broker *broker, struct client *client, struct rpc_request
 		method->call(operation);
 }
 
-bool
-operation_begin_own(struct broker *broker, struct rpc_request *request)
+static struct rpc_request
+own_request(const char *method, const char *worker)
 {
-	const struct method *method = find_method(request->method);
-	struct operation *operation = add_operation(broker, NULL, request, -1);
+	struct rpc_request request = { .message = json_object() };
+	struct json *params;
 
-	method->call(operation);
+	json_add_text(request.message, "method", method);
+	params = json_add_object(request.message, "params");
+	json_add_boolean(params, "execute", true);
+	json_add_text(params, "worker", worker);
+	request.method = json_text(json_get(request.message, "method"));
+	request.params = params;
+	return request;
+}
+
+bool
+operation_begin_own(struct broker *broker, const char *method, const char *worker,
+    const uint8_t job[16], void (*begin)(struct operation *operation))
+{
+	struct rpc_request request = own_request(method, worker);
+	struct operation *operation = add_operation(broker, NULL, &request, -1);
+
+	if (job)
+		memcpy(operation->job, job, sizeof(operation->job));
+	begin(operation);
 	return !operation->ended;
 }
 
 unsigned
-operation_own_count(const struct broker *broker)
+operation_own_count(const struct broker *broker, const char *method)
 {
 	unsigned count = 0;
 
 	for (const struct operation *at = broker->operations; at; at = at->next)
-		count += !at->client && !at->ended;
+		count += !at->client && !at->ended && strcmp(at->request.method, method) == 0;
 	return count;
 }
 
@@ -109,6 +127,7 @@ free_operation(struct operation *operation)
 	assess_free(operation->assessment);
 	submission_free(operation->submission);
 	json_free(operation->refusal_data);
+	json_free(operation->answer);
 	free(operation->sealed);
 	free(operation->pruned);
 	for (uint64_t i = 0; i < operation->segment_count; i++)

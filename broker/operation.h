@@ -56,8 +56,7 @@ struct operation {
 	struct msg_log_sealed *sealed;
 	struct msg_log_pruned *pruned;
 	uint64_t cursor;           /* of events.read */
-	size_t count;              /* of what is answered when its record is durable */
-	bool more;
+	struct json *answer;       /* that waits for its record to be durable */
 	bool hands_segments;
 	int *segments;             /* descriptors of the log */
 	uint64_t segment_count, segments_seen;
@@ -68,11 +67,13 @@ void operation_begin(struct broker *broker, struct client *client, struct rpc_re
     int descriptor);
 
 /*
- * The same for the broker itself: no client, nobody hears the answer.  Takes request, whose
- * method must be one of methods.def.  False: it ended at once.
+ * The same for the broker itself: no client, nobody hears the answer.  It is said in the words of
+ * a client: {"execute":true,"worker":worker} of this method, about this job (NULL: none yet).
+ * False: it ended at once.
  */
-bool operation_begin_own(struct broker *broker, struct rpc_request *request);
-unsigned operation_own_count(const struct broker *broker);
+bool operation_begin_own(struct broker *broker, const char *method, const char *worker,
+    const uint8_t job[16], void (*begin)(struct operation *operation));
+unsigned operation_own_count(const struct broker *broker, const char *method);
 
 /* --- exactly one of these ends an operation; its client is NULL then --- */
 void operation_answer(struct operation *operation, struct json *result); /* takes result */

@@ -16,7 +16,8 @@
 
 struct plan_source {
 	const uint8_t *policy_sha256;  /* 32 bytes */
-	const char *profile, *root, *cwd;
+	const struct policy_cage *cage;
+	const char *root, *cwd;
 	uint64_t cwd_dev, cwd_ino, cwd_birth_ns;
 	const unsigned char *cwd_handle; /* as PLAN_CWD_HANDLE; may be empty */
 	size_t cwd_handle_length;
@@ -29,6 +30,8 @@ struct plan_source {
 	size_t answer_length;
 	uint64_t audit_loss;           /* enum audit_loss */
 	bool retry_safe;
+	const unsigned char *input;    /* standard input, at most LIMIT_STDIN_BYTES */
+	size_t input_length;           /* 0: none */
 	uint64_t timeout_ms;
 	const struct policy_limits *limits;
 };

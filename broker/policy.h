@@ -14,8 +14,12 @@
  *   environment            {"NAME": "value"} given to every job
  *   environment_allowlist  ["NAME"] that a caller may set
  *   limits                 {timeout_seconds grace_seconds keep_bytes output_bytes file_bytes
- *                           cpu_seconds open_files processes memory_bytes tmp_bytes}
- *   cage {profile}         queue {slots}        approvals {expires_seconds}
+ *                           cpu_seconds cpu_percent idle_seconds open_files processes
+ *                           memory_bytes tmp_bytes}
+ *   cage                   {profile read_paths write_paths minimum network}
+ *   approvals              {expires_seconds}
+ *   audit                  {export_command witnesses quorum require deadline_seconds}
+ *   queue                  {slots workers groups on_audit_loss hooks}
  *   rule: program args effect reason match not_match digests cage limits
  *
  * A rule's program is a bare name or a path (relative ones start at the policy's directory); it
@@ -40,7 +44,10 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
+struct boot_audit;
 struct policy; /* a loaded policy; policy_free() */
 
 #define POLICY_PROGRAMS_MOST 64 /* ways to write one program name in the rules: policy_programs() */
@@ -63,13 +70,34 @@ int policy_version(const struct policy *policy);           /* 1 or 2 */
 size_t policy_rule_count(const struct policy *policy);
 size_t policy_root_count(const struct policy *policy);
 struct policy_root policy_root_at(const struct policy *policy, size_t index);
+/* Places beside the roots: read_paths and write_paths of all rules, each once for each way. */
+size_t policy_extra_count(const struct policy *policy);
+struct policy_root policy_extra_at(const struct policy *policy, size_t index);
 /* What launch found the root to be, all links resolved: from then on working directories are compared with that. */
 void policy_resolve_root(struct policy *policy, size_t index, const char *canonical);
 unsigned policy_slots(const struct policy *policy);
 unsigned policy_workers(const struct policy *policy); /* jobs the broker itself starts at once; 0: none */
 unsigned policy_group(const struct policy *policy, const char *name); /* how many run at once; 0: no such group */
+
+/*
+ * queue.hooks: commands that the policy itself runs when something of a job is on record, each with
+ * that event as one line on standard input.  events: the names that one record goes by.
+ */
+struct policy_hook {
+	const char *const *argv;
+	size_t argc;
+	uint64_t timeout_seconds;
+};
+size_t policy_hook_count(const struct policy *policy);
+struct policy_hook policy_hook_at(const struct policy *policy, size_t index);
+/* The first of these names (NULL at the end) that the hook listens to, or NULL. */
+const char *policy_hook_hears(const struct policy *policy, size_t index, const char *const *events);
+
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
-const char *policy_profile_floor(const struct policy *policy);
+const struct boot_audit *policy_audit(const struct policy *policy); /* who sees the log's checkpoints */
+enum profile policy_cage_floor(const struct policy *policy); /* the weakest that any rule allows */
+/* The farthest that any rule allows, and the ports of all of them. */
+enum network policy_network_bounds(const struct policy *policy, struct tcp_ports *ports);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);
 uint64_t policy_keep_bytes(const struct policy *policy);     /* version 1: max_output_chars */
@@ -90,9 +118,19 @@ const char *policy_fixed_at(const struct policy *policy, size_t index);
  */
 size_t policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity);
 
+/* How a job is confined: PLAN_* of plan.h. */
+struct policy_cage {
+	enum profile profile;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
+	const struct policy_root *extras; /* read_paths and write_paths, with ROOT_EXTRA_READ or _WRITE */
+	size_t extra_count;
+	uint64_t minimum; /* enum layer of run.h, as bits */
+};
+
 struct policy_limits {
 	uint64_t grace_ms, keep_bytes, output_bytes, file_bytes, cpu_seconds, open_files, processes,
-	    memory_bytes, tmp_bytes; /* as PLAN_* in plan.h; 0: no limit where that says so */
+	    memory_bytes, tmp_bytes, idle_ms, cpu_percent; /* as PLAN_* in plan.h; 0: no limit where that says so */
 };
 
 /* One program as the executor resolved it; named[0] == 0: not there. */
@@ -111,6 +149,8 @@ struct policy_request {
 	const uint8_t *program_sha256; /* 32 bytes; NULL: not known, and no rule with digests allows it */
 	const struct policy_program *rule_programs; /* what policy_programs() named, resolved, same order */
 	size_t rule_program_count;
+	const char *hook;        /* the event that a hook is run for: the rules do not apply; NULL: no hook */
+	bool pinned, interpreter_pinned; /* only root can change it; there is no interpreter: true */
 	const char *const *environment; /* "NAME=value" from the caller */
 	size_t environment_count;
 };
@@ -125,6 +165,7 @@ enum verdict {
 	VERDICT_ARGUMENT,       /* a denied argument */
 	VERDICT_WORKDIR,        /* outside every root */
 	VERDICT_ENVIRONMENT,    /* a variable that is not allowed */
+	VERDICT_CAGE,           /* this machine cannot give the cage: not policy_decide()'s, assess_cage.c's */
 	VERDICT_COUNT
 };
 
@@ -135,7 +176,7 @@ struct policy_answer {
 	int rule;                     /* index of the matching rule, -1: none */
 	int root;                     /* index of the root, -1: none */
 	char reason[512];             /* one sentence for a person */
-	char profile[LIMIT_PROFILE];  /* when allowed */
+	struct policy_cage cage;      /* when allowed; profile 0 when not */
 	struct policy_limits limits;  /* when allowed */
 	size_t failed_count;          /* every condition that failed; rule -1: one that no rule can lift */
 	struct { int rule; char text[200]; } failed[POLICY_FAILED_MOST];

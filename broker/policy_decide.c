@@ -174,6 +174,32 @@ decide_rule(
 		object_to(answer, VERDICT_NO_RULE, "no rule names this program");
 }
 
+/*
+ * The policy names it word for word; and as nobody looks at it before it runs, its bytes are root's
+ * or named by their digest: what a job can write is not run in the policy's name.
+ */
+static void
+decide_hook(
+    const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+{
+	const struct hook *hook = policy_find_hook(policy, request);
+	bool named = false;
+
+	if (!hook) {
+		object_to(answer, VERDICT_NO_RULE, "the policy has no such hook (any more)");
+		return;
+	}
+	for (size_t i = 0; i < hook->digest_count; i++)
+		named |= request->program_sha256 && memcmp(hook->digests[i], request->program_sha256, 32) == 0;
+	if (hook->digest_count > 0 && !named)
+		object_to(answer, VERDICT_NO_RULE, "the hook's program has none of the digests that the policy gives");
+	else if (hook->digest_count == 0 && !request->pinned)
+		object_to(answer, VERDICT_NO_RULE,
+		    "others than root can change the hook's program: give its digests in the policy");
+	else if (!request->interpreter_pinned)
+		object_to(answer, VERDICT_NO_RULE, "others than root can change the interpreter of the hook");
+}
+
 static void
 decide_rest(
     const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
@@ -210,11 +236,17 @@ policy_decide(
 	if (request->timeout_seconds > policy->timeout_seconds)
 		object_to(answer, VERDICT_TIMEOUT, "the timeout is longer than the policy's %llu seconds",
 		    (unsigned long long)policy->timeout_seconds);
-	decide_rule(policy, request, answer);
+	if (request->hook)
+		decide_hook(policy, request, answer);
+	else
+		decide_rule(policy, request, answer);
 	decide_rest(policy, request, answer);
 	if (answer->verdict != VERDICT_ALLOWED)
 		return;
-	say(answer, VERDICT_ALLOWED, "rule %d allows it", answer->rule);
-	text_copy(answer->profile, sizeof(answer->profile), POLICY_PROFILE);
-	answer->limits = policy->rules[answer->rule].limits;
+	if (request->hook)
+		text_copy(answer->reason, sizeof(answer->reason), "it is a hook of the policy");
+	else
+		text_format(answer->reason, sizeof(answer->reason), "rule %d allows it", answer->rule);
+	answer->cage = request->hook ? policy->cage : policy->rules[answer->rule].cage;
+	answer->limits = request->hook ? policy->limits : policy->rules[answer->rule].limits;
 }

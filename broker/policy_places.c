@@ -10,6 +10,7 @@
 
 #include "boot.h"
 #include "log.h"
+#include "owner.h"
 #include "policy_parts.h"
 #include "text.h"
 
@@ -39,10 +40,24 @@ is_on_path(const char *directories, const char *name)
 }
 
 static bool
-is_there(const struct policy *policy, const struct rule *rule)
+is_there(const struct policy *policy, const char *program)
 {
-	return rule->program[0] == '/' ? is_program(rule->program) :
-	    is_on_path(policy->search_path, rule->program);
+	return program[0] == '/' ? is_program(program) : is_on_path(policy->search_path, program);
+}
+
+/* What would keep a hook from running, or NULL. */
+static const char *
+hook_fault(const struct policy *policy, const struct hook *hook)
+{
+	const char *program = hook->argv.items[0];
+	struct stat st;
+
+	if (!is_there(policy, program))
+		return "there is no such program on this machine";
+	if (program[0] == '/' && hook->digest_count == 0 && stat(program, &st) == 0 &&
+	    (st.st_uid != 0 || st.st_mode & (S_IWGRP | S_IWOTH)))
+		return "others than root can change the program, and no digests are given: it will not run";
+	return NULL;
 }
 
 /* What is wrong with a root, or NULL. */
@@ -72,20 +87,52 @@ add(char **texts, size_t capacity, size_t *count, const char *format, ...)
 	++*count;
 }
 
+/* What is wrong with a command of the section audit, or NULL. */
+static const char *
+command_fault(const char *program)
+{
+	char path[LIMIT_PATH];
+
+	if (!is_program(program))
+		return "there is no such program on this machine";
+	if (!realpath(program, path) || !owner_is_root(path))
+		return "others than root can change it: started by root it will not be run";
+	return NULL;
+}
+
+static size_t
+lint_commands(const struct boot_audit *audit, char **texts, size_t capacity, size_t count)
+{
+	for (unsigned i = 0; i < audit->command_count; i++) {
+		const char *program = audit->commands[i].argv;
+		const char *fault = audit->commands[i].length == 0 ? NULL : command_fault(program);
+
+		if (fault)
+			add(texts, capacity, &count, "audit: %.200s: %s", program, fault);
+	}
+	return count;
+}
+
 size_t
 policy_lint_places(const struct policy *policy, char **texts, size_t capacity)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++)
-		if (!is_there(policy, &policy->rules[i]))
+		if (!is_there(policy, policy->rules[i].program))
 			add(texts, capacity, &count,
 			    "rule %zu: there is no such program on this machine", i);
+	for (size_t i = 0; i < policy->hook_count; i++) {
+		const char *fault = hook_fault(policy, &policy->hooks[i]);
+
+		if (fault)
+			add(texts, capacity, &count, "queue.hooks[%zu]: %s", i, fault);
+	}
 	for (size_t i = 0; i < policy->root_count; i++) {
 		const char *fault = root_fault(&policy->roots[i]);
 
 		if (fault)
 			add(texts, capacity, &count, "allowed_working_roots[%zu]: %s", i, fault);
 	}
-	return count;
+	return lint_commands(policy->audit, texts, capacity, count);
 }

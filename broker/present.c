@@ -1,5 +1,6 @@
 /* A stored job as clients see it. */
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 
 #include "digest.h"
@@ -102,8 +103,15 @@ reason_text(const struct attempt *attempt)
 		    "nobody knows whether it started";
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		return "violated: a protected path was made or replaced, see the result";
+	if (attempt->outcome == OUTCOME_LIMIT)
+		return attempt->signal == SIGXCPU ? "its limit of CPU time" :
+		    attempt->signal == SIGXFSZ ? "its limit of a file's size" : "its limit of output";
+	if (attempt->flags & END_IDLE)
+		return "idle: no output for as long as its limit allows";
 	if (attempt->flags & END_CAPTURE_FAULT)
 		return "its output could not be stored whole";
+	if (attempt->flags & END_PROCESSES)
+		return "it met its limit of processes";
 	if (attempt->flags & END_LEFTOVERS)
 		return "processes outlived the main one and were ended";
 	return attempt->flags & END_FORCED ? "it did not end on TERM" : NULL;
@@ -191,11 +199,13 @@ add_waiting(struct broker *broker, struct json *object, const struct job *job)
 		json_add_text(list, NULL, "audit");
 	if (job->status == JOB_RUNNING)
 		return;
-	if (job->approval != APPROVAL_APPROVED)
+	if (job->hook)
+		json_add_text(list, NULL, "hook");
+	else if (job->approval != APPROVAL_APPROVED)
 		json_add_text(list, NULL, "approval");
 	if (job->available_us > (int64_t)now_us)
 		json_add_text(list, NULL, job->status == JOB_RETRY_WAIT ? "retry" : "delay");
-	else if (job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
+	else if (!job->hook && job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
 		json_add_text(list, NULL, dispatch_has_slot(broker) ? "worker" : "slot");
 	order_add_names(list, order_blocks(broker, job));
 }
@@ -226,7 +236,7 @@ add_first_fields(struct json *object, const struct job *job)
 	json_add_text(object, "decided_by", job->decided_by);
 	present_time(object, "decided_at", job->decided_us);
 	json_add_text(object, "decision_reason", job->decision_reason);
-	json_add_text(object, "source", job->source);
+	json_add_text(object, "source", job->hook ? "hook" : job->source);
 }
 
 struct json *
@@ -237,6 +247,7 @@ present_job(struct broker *broker, const struct job *job)
 	add_first_fields(object, job);
 	json_add_text(object, "schema", "agent-safe.job/1");
 	present_digest(object, "spec_digest", &job->spec_sha256);
+	json_add_text(object, "hook", job->hook);
 	json_add_text(object, "label", job->label);
 	json_add_text(object, "meta", job->meta);
 	json_add_integer(object, "priority", job->priority);

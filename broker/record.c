@@ -105,7 +105,7 @@ begin_wish(const struct job *job, const struct record_who *who)
 	add_text(d, "cwd", job->cwd);
 	json_add_integer(d, "timeout", job->timeout_seconds);
 	json_add_integer(d, "max_attempts", job->max_attempts);
-	json_add_text(d, "source", job->source);
+	json_add_text(d, "source", job->hook ? "hook" : job->source);
 	return d;
 }
 
@@ -129,6 +129,37 @@ record_proposed(const struct job *job, bool allowed, const char *reason)
 	json_add_boolean(d, "allowed", allowed);
 	add_text(d, "reason", reason);
 	add_digest(d, "spec_sha256", &job->spec_sha256);
+	return d;
+}
+
+struct json *
+record_hook(const struct job *job, const struct json *event)
+{
+	struct json *d = record_proposed(job, true, "the policy runs it on this event"),
+	            *hook = json_add_object(d, "hook");
+	const char *about = json_text(json_get(json_get(event, "data"), "job"));
+	uint8_t sha256[DIGEST_BYTES];
+	char hex[2 * DIGEST_BYTES + 1];
+	int64_t cursor = 0;
+
+	json_integer(json_get(event, "cursor"), &cursor);
+	digest_take(sha256, job->stdin_bytes.at, job->stdin_bytes.length);
+	text_hex(hex, sha256, DIGEST_BYTES);
+	json_add_text(hook, "event", job->hook);
+	json_add_text(hook, "job", about);
+	json_add_integer(hook, "sn", cursor - 1);
+	json_add_text(hook, "stdin_sha256", hex);
+	return d;
+}
+
+struct json *
+record_hook_approved(const struct job *job, const struct record_who *who, const uint8_t policy[32])
+{
+	struct json *d = record_decision(job, who, NULL);
+	char hex[2 * DIGEST_BYTES + 1];
+
+	text_hex(hex, policy, DIGEST_BYTES);
+	json_add_text(d, "policy_sha256", hex);
 	return d;
 }
 

@@ -42,6 +42,10 @@ struct record_who {
 };
 
 struct json *record_proposed(const struct job *job, bool allowed, const char *reason);
+/* Of a hook's run, for this event (event.h): with d.hook; and the policy's yes, with its digest. */
+struct json *record_hook(const struct job *job, const struct json *event);
+struct json *record_hook_approved(const struct job *job, const struct record_who *who,
+    const uint8_t policy[32]);
 struct json *record_refused(const struct record_who *who, const char *code, const char *what,
     const char *rule);
 struct json *record_decision(const struct job *job, const struct record_who *who,

@@ -6,7 +6,7 @@
 #include "columns.h"
 #include "store_inside.h"
 
-#define STORE_VERSION 3                /* PRAGMA user_version; a newer one is refused */
+#define STORE_VERSION 4                /* PRAGMA user_version; a newer one is refused */
 #define STORE_APPLICATION 0x41536166   /* PRAGMA application_id: "ASaf" */
 
 #define SQL_INTEGER "INTEGER NOT NULL"
@@ -31,6 +31,18 @@
 	"want INTEGER NOT NULL CHECK (want BETWEEN 1 AND 3), " \
 	"met INTEGER NOT NULL CHECK (met IN (0, 1)), PRIMARY KEY (job, on_job)) STRICT, WITHOUT ROWID;" \
 	"CREATE INDEX needs_open ON needs (on_job) WHERE met = 0;"
+
+/* The last record that was told to the hooks (-1: none), and how many events never were. */
+#define HOOK_CURSOR "hook_sn INTEGER NOT NULL DEFAULT -1 CHECK (hook_sn >= -1)"
+#define HOOK_SKIPPED "hook_skipped INTEGER NOT NULL DEFAULT 0 CHECK (hook_skipped >= 0)"
+#define INDEX_HOOKS \
+	"CREATE INDEX jobs_hooks ON jobs (status, seq) WHERE hook IS NOT NULL;"
+#define COLUMNS_HOOKS \
+	"ALTER TABLE jobs ADD COLUMN hook TEXT CHECK (hook IS NULL OR length(hook) BETWEEN 1 AND 47);" \
+	"ALTER TABLE jobs ADD COLUMN stdin_bytes BLOB NOT NULL DEFAULT x'' " \
+	"CHECK (length(stdin_bytes) <= 131072);" \
+	"ALTER TABLE meta ADD COLUMN " HOOK_CURSOR ";" \
+	"ALTER TABLE meta ADD COLUMN " HOOK_SKIPPED ";"
 
 /* seq and version are the store's own; the rest comes from columns.h. */
 static const char schema_jobs[] =
@@ -77,9 +89,10 @@ static const char schema_rest[] =
     "acked_seq INTEGER NOT NULL CHECK (acked_seq >= 0), "
     "acked_hash BLOB NOT NULL CHECK (length(acked_hash) = 32), "
     "policy_sha256 BLOB NOT NULL CHECK (length(policy_sha256) IN (0, 32)), "
-    "held INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1))) STRICT;" /* the whole queue */
-    "INSERT INTO meta VALUES (1, 0, -1, 0, zeroblob(32), x'', 0);"
-    TABLE_NEEDS;
+    "held INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1)), " /* the whole queue */
+    HOOK_CURSOR ", " HOOK_SKIPPED ") STRICT;"
+    "INSERT INTO meta VALUES (1, 0, -1, 0, zeroblob(32), x'', 0, -1, 0);"
+    TABLE_NEEDS INDEX_HOOKS;
 
 /*
  * From version N (the place in the list, counted from 1) to N + 1, each in one transaction.  A new
@@ -143,6 +156,7 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"INSERT INTO attempts_3 (seq" ATTEMPT_COLUMNS(SQL_LISTED) ") "
 	"SELECT seq" ATTEMPT_COLUMNS(SQL_LISTED) " FROM attempts;"
 	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
+	COLUMNS_HOOKS INDEX_HOOKS,
 };
 
 static void

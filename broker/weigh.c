@@ -77,7 +77,7 @@ make_stale(struct operation *operation, struct job *job)
 
 /* --- not allowed --- */
 
-/* No policy, or none that could be read, is somebody's mistake and costs nobody an approval. */
+/* No policy, or a machine without what the cage wants, is nobody's decision: the approval stays. */
 static enum weighed
 keep_as_it_is(struct operation *operation, const struct job *job)
 {
@@ -131,7 +131,8 @@ weigh_run(struct operation *operation, struct job *job)
 	}
 	if (!weigh_expiry(operation, job))
 		return WEIGH_REFUSED;
-	if (assessment->decision.verdict == VERDICT_NO_POLICY)
+	if (assessment->decision.verdict == VERDICT_NO_POLICY ||
+	    assessment->decision.verdict == VERDICT_CAGE)
 		return keep_as_it_is(operation, job);
 	if (is_changed_world(assessment))
 		return make_stale(operation, job);

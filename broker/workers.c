@@ -1,40 +1,25 @@
 /* The broker's own workers. */
-#include "rpc.h"
-
 #include "broker.h"
 #include "jobs.h"
 #include "workers.h"
 
-/* {"execute":true} of job.work, as a client would say it. */
-static struct rpc_request
-make_request(void)
-{
-	struct rpc_request request = { .message = json_object() };
-	struct json *params;
-
-	json_add_text(request.message, "method", "job.work");
-	params = json_add_object(request.message, "params");
-	json_add_boolean(params, "execute", true);
-	json_add_text(params, "worker", "broker");
-	request.method = json_text(json_get(request.message, "method"));
-	request.params = params;
-	return request;
-}
+#define METHOD "job.work"
 
 void
 workers_wake(struct broker *broker)
 {
 	broker->work_is_due = true;
+	broker->hooks.due = true;
 }
 
-/* Jobs that run, however they were started, and those that are about to. */
+/* Jobs that run, however they were started, and those that are about to; hooks are nobody's work. */
 static unsigned
 busy(const struct broker *broker)
 {
-	unsigned count = operation_own_count(broker);
+	unsigned count = operation_own_count(broker, METHOD);
 
 	for (unsigned i = 0; i < LIMIT_SLOTS; i++)
-		count += broker->slots[i].used;
+		count += broker->slots[i].used && !broker->slots[i].hook;
 	return count;
 }
 
@@ -58,9 +43,8 @@ workers_tick(struct broker *broker)
 	if (broker->work_at_us && clock_monotonic_us() >= broker->work_at_us)
 		broker->work_is_due = true;
 	while (broker->work_is_due && busy(broker) < workers) {
-		struct rpc_request request = make_request();
-
-		broker->work_is_due = operation_begin_own(broker, &request);
+		broker->work_is_due =
+		    operation_begin_own(broker, METHOD, "broker", NULL, method_job_work);
 		broker->work_at_us = broker->work_is_due ? 0 : next_moment(broker);
 	}
 	return broker->work_at_us;

@@ -9,7 +9,7 @@
 
 struct broker;
 
-/* Something changed: there may be work. */
+/* Something changed: there may be work, for the workers or for a hook. */
 void workers_wake(struct broker *broker);
 
 /* Start what may be started; the next moment to call this (monotonic us), 0: none. */

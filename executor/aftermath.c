@@ -13,11 +13,14 @@
 #include "bounds.h"
 #include "box.h"
 #include "executor.h"
+#include "places.h"
 #include "protect.h"
 
 #define LINE_BYTES (LIMIT_PATH + 1100)
 
-static struct protect watched; /* of the run whose child is being made; large */
+/* Of the run whose child is being made; large. */
+static struct protect watched[PLACES_MOST];
+static unsigned watched_count;
 
 static const struct runs *
 runs_of(const struct attempt *attempt)
@@ -37,23 +40,53 @@ note(void *context, const char *line)
 		fatal("%s: violation cannot be noted: %s", attempt->name, strerror(errno));
 }
 
-/* In a child: the root's filesystem may never answer. */
-static void
-inspect(struct errand *errand)
+/* A root or a write path: whichever it was. */
+static int
+place_of(const struct boot *boot, const char *path)
 {
-	struct attempt *attempt = errand->source.context;
-	const struct executor *executor = attempt->executor;
-	int index = bounds_root(&executor->boot, watched.root);
-	scoped_close int root = -1;
-	char path[LIMIT_PATH];
+	int root = bounds_root(boot, path);
 
-	if (index >= 0 && box_root(&executor->boot, attempt->run.slot, (unsigned)index, path))
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		note(attempt, "the workspace could not be opened");
-	else
-		protect_inspect(&watched, root, &executor->jobs[attempt->run.slot], attempt->name,
-		    note, attempt);
+	return root >= 0 ? root : bounds_extra(boot, &(struct plan_extra){ path, true });
+}
+
+/* In a child, unless all of it lies on local filesystems (local.h). */
+static void
+inspect(struct attempt *attempt)
+{
+	const struct executor *executor = attempt->executor;
+
+	for (unsigned i = 0; i < watched_count; i++) {
+		int index = place_of(&executor->boot, watched[i].root);
+		scoped_close int root = -1;
+		char path[LIMIT_PATH];
+
+		if (index >= 0 &&
+		    box_root(&executor->boot, attempt->run.slot, (unsigned)index, path))
+			root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (root < 0)
+			note(attempt, "the workspace or a write path could not be opened");
+		else
+			protect_inspect(&watched[i], root, &executor->jobs[attempt->run.slot],
+			    attempt->name, note, attempt);
+	}
+}
+
+static void
+inspect_in_child(struct errand *errand)
+{
+	inspect(errand->source.context);
+}
+
+static bool
+is_local(const struct executor *executor)
+{
+	for (unsigned i = 0; i < watched_count; i++) {
+		int index = place_of(&executor->boot, watched[i].root);
+
+		if (index < 0 || !executor->local.roots[index])
+			return false;
+	}
+	return true;
 }
 
 static void
@@ -84,13 +117,19 @@ on_inspected(struct source *source, uint32_t events)
 static bool
 read_watched(const struct attempt *attempt)
 {
-	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, &watched,
+	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, watched,
 	    sizeof(watched));
 
-	return length == (ssize_t)sizeof(watched) && protect_is_sound(&watched);
+	if (length <= 0 || (size_t)length % sizeof(watched[0]) != 0)
+		return false;
+	watched_count = (unsigned)((size_t)length / sizeof(watched[0]));
+	for (unsigned i = 0; i < watched_count; i++)
+		if (!protect_is_sound(&watched[i]))
+			return false;
+	return true;
 }
 
-/* Nothing was watched where the root is read-only, or the job was not begun. */
+/* Nothing was watched where all is read-only, or the job was not begun. */
 static bool
 is_watched(const struct attempt *attempt)
 {
@@ -105,7 +144,12 @@ start_inspection(struct attempt *attempt)
 		errno = EBADMSG;
 		return -1;
 	}
-	return errand_start(&attempt->executor->loop, &attempt->errand, inspect, attempt,
+	if (is_local(attempt->executor)) {
+		inspect(attempt);
+		finish(attempt);
+		return 0;
+	}
+	return errand_start(&attempt->executor->loop, &attempt->errand, inspect_in_child, attempt,
 	    on_inspected, LIMIT_ASSESS_MS);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,7 +53,8 @@ attempt_new(struct executor *executor, const struct run_name *run)
 
 		if (attempt->state != ATTEMPT_FREE)
 			continue;
-		if (!errand.shared && !errand_open(&errand, sizeof(struct start_findings)))
+		if (!errand.shared && !errand_open(&errand, sizeof(struct start_findings),
+		    offsetof(struct start_findings, protect)))
 			return NULL;
 		*attempt = (struct attempt){ .executor = executor, .run = *run, .folder = -1,
 			.root = -1, .keeper.fd = -1, .keeper_pidfd = -1, .errand = errand };

@@ -1,6 +1,9 @@
 /* The component walker. */
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +33,27 @@ fail(int error)
 {
 	errno = error;
 	return -1;
+}
+
+/* Not to be walked by us. */
+static int
+stop(const struct walk *walk)
+{
+	*walk->world->elsewhere = true;
+	return fail(EXDEV);
+}
+
+/* One component, whatever it is; a link is not followed. */
+static int
+open_component(const struct walk *walk, const char *name)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC };
+	int fd;
+
+	if (walk->world->elsewhere)
+		how.resolve = RESOLVE_NO_XDEV;
+	fd = (int)syscall(SYS_openat2, walk->here_fd, name, &how, sizeof(how));
+	return fd < 0 && errno == EXDEV && walk->world->elsewhere ? stop(walk) : fd;
 }
 
 /* Stand on fd, which is the directory `path`. */
@@ -94,6 +118,8 @@ enter_root(struct walk *walk)
 	if (strncmp(walk->rest, below, length) != 0 ||
 	    (walk->rest[length] && walk->rest[length] != '/'))
 		return 0;
+	if (world->elsewhere)
+		return stop(walk);
 	memmove(walk->rest, walk->rest + length, strlen(walk->rest + length) + 1);
 	skip_slashes(walk);
 	if (identity_assume(&world->job) < 0)
@@ -162,7 +188,7 @@ step(struct walk *walk, const char *name)
 	if (!text_format(path, sizeof(path), "%s/%s", strcmp(walk->here, "/") == 0 ?
 	    "" : walk->here, name))
 		return fail(ENAMETOOLONG);
-	child = openat(walk->here_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	child = open_component(walk, name);
 	if (child < 0)
 		return -1;
 	if (last && !result->named[0])

@@ -41,6 +41,8 @@ list_params(const struct cli *cli, bool inbox, long left, const char *cursor)
 	cli_add_text(cli, params, "until", OPTION_UNTIL);
 	if (cli_has(cli, OPTION_SUBMITTER))
 		json_add_integer(params, "submitter", cli_number(cli, OPTION_SUBMITTER, 0, UINT32_MAX - 1, 0));
+	if (cli_has(cli, OPTION_ALL) && !inbox)
+		json_add_boolean(params, "hooks", true);
 	if (cli_has(cli, OPTION_NEWEST))
 		json_add_boolean(params, "newest", true);
 	if (cursor)

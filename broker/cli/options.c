@@ -32,13 +32,15 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_MUTEX] = { "mutex", 0, "KEY", "only one job with this key runs at once", false },
 	[OPTION_AFTER] = { "after", 0, "ID[:ok|any|notok]", "when that job has ended so; may be repeated", true },
 	[OPTION_OLDER_THAN] = { "older-than", 0, "SECONDS", "only what ended longer ago", false },
+	[OPTION_MAX_BYTES] = { "max-bytes", 0, "BYTES", "the oldest, until all jobs and runs take no more", false },
+	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "say what would go, and change nothing", false },
 	[OPTION_CURSOR] = { "cursor", 0, "N", "go on behind the event with this cursor; 0: from the first", false },
 	[OPTION_STATUS] = { "status", 0, "STATUS", "only jobs of this status; may be repeated", true },
 	[OPTION_APPROVAL] = { "approval", 0, "pending|approved|denied", "only jobs with this approval", false },
 	[OPTION_SUBMITTER] = { "submitter", 0, "UID", "only jobs of this account", false },
 	[OPTION_SINCE] = { "since", 0, "TIME", "only jobs proposed then or later; RFC 3339", false },
 	[OPTION_UNTIL] = { "until", 0, "TIME", "only jobs proposed until then", false },
-	[OPTION_SOURCE] = { "source", 0, "cli|mcp", "only jobs from there", false },
+	[OPTION_SOURCE] = { "source", 0, "cli|mcp|hook", "only jobs from there", false },
 	[OPTION_LIMIT] = { "limit", 0, "N", "at most so many (default 100)", false },
 	[OPTION_NEWEST] = { "newest", 0, NULL, "newest first", false },
 	[OPTION_ALL] = { "all", 0, NULL, "no limit; cancel: every job", false },
@@ -54,6 +56,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_STREAM] = { "stream", 0, "stdout|stderr", "only this stream", false },
 	[OPTION_ATTEMPT] = { "attempt", 0, "N", "of this attempt (default: the last)", false },
 	[OPTION_FOR] = { "for", 0, "decided|ended", "what to wait for (default: ended)", false },
+	[OPTION_ALLOW_COMMANDS] = { "allow-commands", 0, NULL,
+	    "the commands of the policy's section \"audit\" may run outside the cage", false },
 	[OPTION_STOP] = { "stop", 0, NULL, "end the trio in good order", false },
 	[OPTION_TRUST] = { "trust", 0, "FILE", "trust file of agent-safe-audit-verify", false },
 	[OPTION_OPERATOR_KEY] = { "operator-key", 0, "KEY", "that a change of the log's key must be signed with", false },
@@ -64,6 +68,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_BEFORE] = { "before", 0, "SEQ|TIME", "only what is older than this line or time", false },
 	[OPTION_FORMAT] = { "format", 0, "jsonl|ecs|ocsf|cef", "form of each line (default: jsonl, the log's own)", false },
 	[OPTION_FROM] = { "from", 0, "SEQ", "from this line on", false },
+	[OPTION_TRACE] = { "trace", 0, "FILE", "what strace(1) wrote of one of the runs", false },
 };
 
 const enum option option_globals[] = {

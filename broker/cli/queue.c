@@ -55,6 +55,7 @@ ask_page(struct session *session, const char *const *statuses, long limit)
 	for (; *statuses; statuses++)
 		json_add_text(list, NULL, *statuses);
 	json_add_integer(params, "limit", limit);
+	json_add_boolean(params, "hooks", true);
 	return session_ask(session, "job.list", params);
 }
 
@@ -129,34 +130,56 @@ queue_cancel_all(struct cli *cli)
 
 /* --- prune --- */
 
+/* What is asked for the first time; then only what is left to be freed changes. */
+static struct json *
+prune_params(const struct cli *cli, int64_t left_bytes)
+{
+	long seconds = cli_number(cli, OPTION_OLDER_THAN, 0, 3153600000, -1);
+	long most = cli_number(cli, OPTION_MAX_BYTES, 0, INT64_MAX, -1);
+	struct json *params = json_object(), *statuses = NULL;
+
+	if (seconds < 0 && most < 0)
+		fault_die("invalid_input", "--older-than SECONDS or --max-bytes BYTES is required");
+	if (seconds >= 0)
+		json_add_integer(params, "older_than_seconds", seconds);
+	if (left_bytes >= 0)
+		json_add_integer(params, "free_bytes", left_bytes);
+	else if (most >= 0)
+		json_add_integer(params, "max_bytes", most);
+	if (cli_has(cli, OPTION_DRY_RUN))
+		json_add_boolean(params, "dry_run", true);
+	for (size_t i = 0; i < cli->options.many_count; i++) {
+		statuses = statuses ? statuses : json_add_array(params, "status");
+		json_add_text(statuses, NULL, cli->options.many[i].value);
+	}
+	return params;
+}
+
+/* A hundred at a time: each is a record of the log. */
 int
 queue_prune(struct cli *cli)
 {
-	long seconds = cli_number(cli, OPTION_OLDER_THAN, 0, 3153600000, -1);
-	struct json *total = json_object(), *answer;
+	struct json *total = json_object(), *params = prune_params(cli, -1), *answer;
+	int64_t pruned = 0, bytes = 0, left = -1, count = 0;
 	struct session session;
-	int64_t pruned = 0, count;
 	bool more = true;
 
-	if (seconds < 0)
-		fault_die("invalid_input", "--older-than SECONDS is required");
 	session_open(&session, cli, REACH_CONTROL);
-	while (more) {
-		struct json *params = json_object(), *statuses = NULL;
-
-		json_add_integer(params, "older_than_seconds", seconds);
-		for (size_t i = 0; i < cli->options.many_count; i++) {
-			statuses = statuses ? statuses : json_add_array(params, "status");
-			json_add_text(statuses, NULL, cli->options.many[i].value);
-		}
+	for (; more; params = more ? prune_params(cli, left) : NULL) {
 		answer = session_ask(&session, "queue.prune", params);
 		if (json_integer(json_get(answer, "pruned"), &count))
 			pruned += count;
+		if (json_integer(json_get(answer, "bytes"), &count))
+			bytes += count;
+		json_integer(json_get(answer, "left_bytes"), &left);
 		if (!json_boolean(json_get(answer, "more"), &more))
 			more = false;
 		json_free(answer);
 	}
 	json_add_integer(total, "pruned", pruned);
+	json_add_integer(total, "bytes", bytes);
+	json_add_integer(total, "left_bytes", left > 0 ? left : 0);
+	json_add_boolean(total, "dry_run", cli_has(cli, OPTION_DRY_RUN));
 	output_json(total);
 	json_free(total);
 	session_close(&session);

@@ -16,6 +16,7 @@ static const char *const names[PROGRAM_COUNT] = {
 	[PROGRAM_EXECUTOR] = "agent-safe-executor",
 	[PROGRAM_AUDITOR] = "agent-safe-auditor",
 	[PROGRAM_KEEPER] = "agent-safe-keeper",
+	[PROGRAM_COURIER] = "agent-safe-courier",
 };
 
 /* The folder of our own binary; -1 when that cannot be told. */

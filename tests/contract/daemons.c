@@ -1,7 +1,7 @@
 /*
  * Every row of messages.def, sent right and wrong to each shipped process by stand-ins at its
  * channels.  A new row is covered unasked.
- * links: tests/support/daemon.c shared/messages.c shared/boot.c shared/fields.c shared/text.c
+ * links: tests/support/daemon.c shared/messages.c shared/boot.c shared/fields.c shared/text.c shared/tcp_ports.c
  */
 #include <stdarg.h>
 #include <stddef.h>

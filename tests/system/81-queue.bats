@@ -135,6 +135,23 @@ refused() {
 	[ "$(wc -l <"$WS/proj/tries")" = 2 ]
 }
 
+@test "the broker's own worker buries what the policy refuses meanwhile, and goes on" {
+	begin 1
+	local id pid
+	pid=$(agent_safe status | jq -r .pids.broker)
+	agent_safe hold >/dev/null
+	id=$(approved -- false)
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "true" } ], "queue": { "workers": 1 } }
+	END
+	agent_safe policy reload >/dev/null
+	agent_safe release >/dev/null
+	wait_until 10 is "$id" dead_letter
+	[ "$(agent_safe status | jq -r .pids.broker)" = "$pid" ]
+	id=$(approved -- true)
+	wait_until 10 is "$id" succeeded
+}
+
 @test "cancel --all ends what runs and what waits" {
 	begin 0
 	local a b
@@ -185,6 +202,44 @@ refused() {
 	no_folder() { [ -z "$(find "$WS_STATE/runs" -name "$old.*")" ]; }
 	wait_until 3 no_folder
 	agent_safe audit-verify | jq -e .valid
+}
+
+@test "prune by disk use takes the oldest that ended, no more than it must, never an unfinished one; a dry run nothing" {
+	begin 0
+	local i ids=() open size
+	open=$(propose -- true)
+	for i in 1 2 3 4; do
+		ids+=("$(approved -- sh -c 'head -c 60000 /dev/zero')")
+		agent_safe run "${ids[-1]}" --execute >/dev/null
+	done
+	all=$(agent_safe prune --max-bytes 0 --dry-run)
+	jq -e '.pruned == 4 and .dry_run and .left_bytes > 0' <<<"$all"
+	agent_safe list | jq -e 'length == 5'
+	# As the disk says: the runs' folders, and no more than these and the database.
+	size=$(du -s -B1 "$WS_STATE"/runs/*/* | awk '{ s += $1 } END { print s }')
+	jq -e --argjson s "$size" --argjson d "$(du -s -B1 "$WS_STATE/broker" | cut -f1)" \
+	    '.bytes >= $s and .bytes <= $s + $d' <<<"$all"
+	agent_safe prune --max-bytes 1000000000 | jq -e '.pruned == 0 and .left_bytes == 0'
+	agent_safe prune --max-bytes $(($(jq .bytes <<<"$all") - 100000)) | jq -e '.pruned == 2 or .pruned == 1'
+	refused job_not_found show "${ids[0]}"
+	is "${ids[3]}" succeeded
+	agent_safe prune --older-than 0 --max-bytes 0 --status failed | jq -e '.pruned == 0 and .left_bytes > 0'
+	agent_safe prune --max-bytes 0 --older-than 3600 | jq -e '.pruned >= 2 and .left_bytes > 0'
+	agent_safe list | jq -e --arg o "$open" 'length == 1 and .[0].id == $o'
+	agent_safe watch --cursor 0 --once | jq -se '[.[] | select(.type == "job.pruned")] | length == 4'
+	agent_safe audit-verify | jq -e .valid
+	refused invalid_input prune
+	refused invalid_input prune --max-bytes 1G
+	refused invalid_input prune --max-bytes -1
+	refused invalid_input prune --max-bytes 0 --status running
+}
+
+@test "prune of more than a hundred goes on until enough is free" {
+	begin 0
+	local i
+	for i in $(seq 130); do agent_safe cancel "$(propose --key "k$i" -- true)" >/dev/null; done
+	agent_safe prune --max-bytes 0 | jq -e '.pruned == 130 and .left_bytes == 0'
+	agent_safe list | jq -e 'length == 0'
 }
 
 @test "a list has pages with a cursor, and filters" {

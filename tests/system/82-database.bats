@@ -111,11 +111,12 @@ approved() {
 	python3 - "$WS_STATE/broker/queue.db" <<-'END'
 	import sqlite3, sys
 	db = sqlite3.connect(sys.argv[1])
-	for name in ("jobs_ready", "jobs_due", "jobs_timed"):
+	for name in ("jobs_ready", "jobs_due", "jobs_timed", "jobs_hooks"):
 	    db.execute("DROP INDEX " + name)
 	db.execute("DROP TABLE needs")
-	for table, columns in (("jobs", ("retry_safe", "group_name", "mutex", "expires_us", "held", "needs")),
-	                       ("attempts", ("boot_id",)), ("meta", ("held",))):
+	for table, columns in (("jobs", ("retry_safe", "group_name", "mutex", "expires_us", "held", "needs", "hook",
+	                                 "stdin_bytes")),
+	                       ("attempts", ("boot_id",)), ("meta", ("held", "hook_sn", "hook_skipped"))):
 	    for column in columns:
 	        db.execute("ALTER TABLE %s DROP COLUMN %s" % (table, column))
 	db.execute("CREATE INDEX jobs_ready ON jobs (priority DESC, available_us, seq) "

@@ -1,0 +1,70 @@
+/* The sections `cage` of a version 2 policy: of all rules, and of one. */
+#include <string.h>
+
+#include "policy_parts.h"
+#include "run.h"
+#include "text.h"
+
+static bool
+read_profile(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage)
+{
+	if (!value)
+		return true;
+	if (!json_text(value))
+		return policy_refuse(loading, value, "%s.profile must be a string", where);
+	cage->profile = profile_named(json_text(value));
+	return cage->profile ? true : policy_refuse(loading, value,
+	    "%s.profile must be strict, default, agent, compat or debug", where);
+}
+
+/* A rule's minimum adds to the policy's: what that wants holds for every job. */
+static bool
+read_minimum(struct loading *loading, const struct json *list, const char *where,
+    struct policy_cage *cage)
+{
+	struct text_list names = { 0 };
+	char name[80];
+
+	text_format(name, sizeof(name), "%s.minimum", where);
+	if (!policy_read_texts(loading, list, name, false, &names))
+		return false;
+	for (size_t i = 0; i < names.count; i++) {
+		unsigned bit = 0;
+
+		while (bit < LAYER_COUNT && strcmp(layer_name(bit), names.items[i]) != 0)
+			bit++;
+		if (bit == LAYER_COUNT)
+			return policy_refuse(
+			    loading, json_at(list, i), "%s[%zu] is no layer of a cage", name, i);
+		cage->minimum |= 1ull << bit;
+	}
+	return true;
+}
+
+bool
+policy_read_cage(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage)
+{
+	static const char *const known[] = { "profile", "network", "read_paths", "write_paths", "minimum",
+		NULL };
+
+	if (!value)
+		return true;
+	return policy_read_keys(loading, value, where, known) &&
+	    read_profile(loading, json_get(value, "profile"), where, cage) &&
+	    policy_read_network(loading, value, where, cage) &&
+	    policy_read_paths(loading, value, where, cage) &&
+	    read_minimum(loading, json_get(value, "minimum"), where, cage);
+}
+
+enum profile
+policy_cage_floor(const struct policy *policy)
+{
+	enum profile floor = 0;
+
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i].effect == EFFECT_ALLOW && policy->rules[i].cage.profile > floor)
+			floor = policy->rules[i].cage.profile;
+	return floor ? floor : policy->cage.profile;
+}
