@@ -60,7 +60,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	    "the commands of the policy's section \"audit\" may run outside the cage", false },
 	[OPTION_STOP] = { "stop", 0, NULL, "end the trio in good order", false },
 	[OPTION_TRUST] = { "trust", 0, "FILE", "trust file of agent-safe-audit-verify", false },
-	[OPTION_OPERATOR_KEY] = { "operator-key", 0, "KEY", "a new key of the log must be signed with this one", false },
+	[OPTION_OPERATOR_KEY] = { "operator-key", 0, "KEY", "a new key of the log must be signed with this", false },
 	[OPTION_NONCE] = { "nonce", 0, "HEX", "64 hex digits to be sealed with the head", false },
 	[OPTION_NOTE] = { "note", 0, "FILE", "a checkpoint that was kept; may be repeated", true },
 	[OPTION_REMEMBER] = { "remember", 0, "FILE", "a checkpoint that is renewed when the log is valid", false },
