@@ -134,8 +134,11 @@ fuzz:
 	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
 
-# Half of the time for each.
-soak: all
+# The auditor alone killed a thousand times at random, then half of the time for each of the others.
+soak: all $(BUILD)/unit/auditor_process
+	@set -e; for seed in 1 2 3 4 5 6 7 8 9 10; do echo "auditor killed at random, 100 rounds, seed $$seed"; \
+	    KILL_SEED=$$seed AUDITOR_TEST='killed_at_random*' AUDITOR_BINARY=$(BUILD)/agent-safe-auditor \
+	    $(BUILD)/unit/auditor_process; done
 	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/crash.sh
 	@+$(MAKE) --no-print-directory -s $(BUILD)/unit/model
 	MODEL_ROUNDS=$$(( $(MINUTES) * 50 )) MODEL_SEED=$$(date +%s) $(BUILD)/unit/model 2>/dev/null
