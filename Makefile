@@ -44,7 +44,8 @@ verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
 witness_ROW  = auditor/witness agent-safe-witness      -lsodium
 courier_ROW  = auditor/courier agent-safe-courier
 # Pure files of the auditor that its verifier and the witness share.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c)
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c \
+    seals.c checkpoint.c cosign.c)
 witness_EXTRA = $(addprefix auditor/,scan.c tree.c consistency.c checkpoint.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))

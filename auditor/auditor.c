@@ -193,6 +193,8 @@ complete_answers(struct auditor *auditor, bool sealed)
 
 		if (answer->type == MSG_RECORD_SYNCED && sealed)
 			answer->body.record_synced.sealed = 1;
+		if (answer->type == MSG_RECORD_SYNCED)
+			answer->body.record_synced.low = auditor->pen.low;
 		if (answer->type != MSG_LOG_SEALED || answer->body.log_sealed.size > 0)
 			continue;
 		answer->body.log_sealed.size = chain->next_seq;

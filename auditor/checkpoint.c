@@ -68,7 +68,7 @@ checkpoint_next(struct checkpoint_lines *lines, struct checkpoint_signature *sig
 	line += strlen(DASH);
 	size -= strlen(DASH);
 	blank = memchr(line, ' ', size);
-	if (!blank || blank - line >= LIMIT_ORIGIN)
+	if (!blank || blank - line >= LIMIT_ORIGIN || memchr(line, '\0', (size_t)(blank - line)))
 		return false;
 	memcpy(signature->name, line, (size_t)(blank - line));
 	length = size - (size_t)(blank - line) - 1;

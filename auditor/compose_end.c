@@ -57,7 +57,8 @@ put_stream(struct json_text *text, const char *name, const struct stream_end *en
 static void
 put_flags(struct json_text *text, uint32_t flags)
 {
-	static const char *const names[] = { "core_dumped", "leftovers", "forced", "capture_fault" };
+	static const char *const names[] = { "core_dumped", "leftovers", "forced", "capture_fault",
+		"idle", "process_limit" };
 
 	for (unsigned bit = 0; bit < sizeof(names) / sizeof(names[0]); bit++) {
 		json_text_raw(text, ",\"");

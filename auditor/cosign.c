@@ -33,6 +33,8 @@ cosign_read(struct cosign *cosign, const char *body, size_t length)
 	if (size == 0 || size >= sizeof(cosign->witness))
 		return false;
 	memcpy(cosign->witness, scan.at, size);
+	if (strlen(cosign->witness) != size)
+		return false;
 	scan = (struct scan){ scan.at + size, scan.left - size };
 	if (!scan_literal(&scan, "\",\"size\":") || !scan_decimal(&scan, &cosign->size) ||
 	    !scan_literal(&scan, ",\"cosignature\":\""))

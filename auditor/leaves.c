@@ -1,9 +1,9 @@
 /* Lines of the past, read again. */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "limits.h"
+#include "packed.h"
 #include "scope.h"
 
 #include "leaves.h"
@@ -38,17 +38,15 @@ take_lines(struct reading *reading, uint64_t end, const char *bytes, size_t leng
 
 /* One segment, up to the line `end`: what lies behind that is torn. */
 static bool
-read_segment(struct reading *reading, int fd, uint64_t end)
+read_segment(struct reading *reading, struct packed *packed, uint64_t end)
 {
 	static char bytes[BUFFER];
 	size_t held = 0;
 
 	while (reading->seq < end) {
-		ssize_t length = read(fd, bytes + held, sizeof(bytes) - held);
+		ssize_t length = packed_read(packed, bytes + held, sizeof(bytes) - held);
 		size_t taken;
 
-		if (length < 0 && errno == EINTR)
-			continue;
 		if (length <= 0)
 			return false;
 		held += (size_t)length;
@@ -59,6 +57,19 @@ read_segment(struct reading *reading, int fd, uint64_t end)
 			return false;
 	}
 	return true;
+}
+
+static bool
+read_file(struct reading *reading, int fd, uint64_t end)
+{
+	static struct packed packed; /* large */
+	bool good;
+
+	if (fd < 0 || packed_open(&packed, fd, false) < 0)
+		return false;
+	good = read_segment(reading, &packed, end);
+	packed_close(&packed);
+	return good;
 }
 
 static bool
@@ -74,7 +85,7 @@ read_all(struct reading *reading, int folder_fd, const struct segments *segments
 		if (reading->seq > reading->from && i == 0)
 			return false;
 		fd = segments_open(folder_fd, reading->seq);
-		if (fd < 0 || !read_segment(reading, fd, next < reading->until ? next : reading->until))
+		if (!read_file(reading, fd, next < reading->until ? next : reading->until))
 			return false;
 	}
 	return reading->seq == reading->until;

@@ -13,7 +13,7 @@ seals_note(struct seals *seals, const struct chain *chain, const struct record *
 	struct seal *seal = &seals->ring[seals->count % SEALS];
 	size_t length = BASE64_SIZE(64) - 1, decoded;
 
-	if (strcmp(record->type, "log.genesis") == 0)
+	if (strcmp(record->type, "log.genesis") == 0 || strcmp(record->type, "log.rekey") == 0)
 		memcpy(seals->next_signer, chain->key, 32);
 	if (strcmp(record->type, "log.seal") != 0)
 		return;

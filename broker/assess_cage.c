@@ -1,6 +1,7 @@
 /* Can this machine give the cage that the policy wants? */
 #include <string.h>
 
+#include "landlock.h"
 #include "run.h"
 #include "text.h"
 
@@ -36,16 +37,17 @@ void
 assess_cage(const struct broker *broker, struct assessment *assessment)
 {
 	const struct policy_cage *cage = &assessment->decision.cage;
-	const struct profile_row *row = profile_row(cage->profile);
+	unsigned floor = landlock_floor(cage->profile, cage->network);
 	enum verdict *verdict = &assessment->decision.verdict;
 	char *reason = assessment->reason, names[400];
 	size_t size = sizeof(assessment->reason);
 
-	name_missing(cage->minimum & ~broker->layers, names, sizeof(names));
-	if (broker->landlock_abi < row->landlock_floor) {
+	name_missing(cage->minimum & ~network_layers(cage->network, broker->layers), names, sizeof(names));
+	if (broker->landlock_abi < floor) {
 		*verdict = VERDICT_CAGE;
-		text_format(reason, size, "profile %s needs Landlock ABI %u, this kernel has %u: agent-safe "
-		    "doctor says what that takes", row->name, row->landlock_floor, broker->landlock_abi);
+		text_format(reason, size, "profile %s with network %s needs Landlock ABI %u, this kernel has "
+		    "%u: agent-safe doctor says what that takes", profile_row(cage->profile)->name,
+		    network_name(cage->network), floor, broker->landlock_abi);
 	} else if (names[0]) {
 		*verdict = VERDICT_CAGE;
 		text_format(reason, size, "the policy's minimum is not in force here, missing: %s", names);

@@ -80,8 +80,9 @@ add_processes(struct json *answer, const struct broker *broker)
 	vkey_write(&vkey, log_key);
 	json_add_text(answer, "log_vkey", log_key);
 	witnesses_add(broker, answer);
-	json_add_boolean(answer, "audit_accepts", outbox_accepts(&broker->outbox, &why));
+	json_add_boolean(answer, "audit_accepts", outbox_takes_jobs(&broker->outbox, &why));
 	json_add_text(answer, "audit_error", why);
+	json_add_text(answer, "forward_security", broker->outbox.degraded ? "degraded" : "full");
 	present_layers(answer, "layers", broker->layers);
 	json_add_integer(answer, "landlock_abi", broker->landlock_abi);
 	json_add_integer(answer, "slots", broker->boot.slot_count);

@@ -55,6 +55,17 @@ methods_may_change(struct operation *operation)
 	return false;
 }
 
+bool
+methods_may_propose(struct operation *operation)
+{
+	const char *why;
+
+	if (outbox_takes_jobs(&operation->broker->outbox, &why))
+		return true;
+	operation_refuse(operation, "audit_integrity_error", "%s: nothing new is taken", why);
+	return false;
+}
+
 void
 methods_answer_job(struct operation *operation)
 {

@@ -1,5 +1,6 @@
 /* A stored job as clients see it. */
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 
 #include "digest.h"
@@ -102,8 +103,15 @@ reason_text(const struct attempt *attempt)
 		    "nobody knows whether it started";
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		return "violated: a protected path was made or replaced, see the result";
+	if (attempt->outcome == OUTCOME_LIMIT)
+		return attempt->signal == SIGXCPU ? "its limit of CPU time" :
+		    attempt->signal == SIGXFSZ ? "its limit of a file's size" : "its limit of output";
+	if (attempt->flags & END_IDLE)
+		return "idle: no output for as long as its limit allows";
 	if (attempt->flags & END_CAPTURE_FAULT)
 		return "its output could not be stored whole";
+	if (attempt->flags & END_PROCESSES)
+		return "it met its limit of processes";
 	if (attempt->flags & END_LEFTOVERS)
 		return "processes outlived the main one and were ended";
 	return attempt->flags & END_FORCED ? "it did not end on TERM" : NULL;

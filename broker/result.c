@@ -212,6 +212,14 @@ add_violations(struct json *result, const struct job *job, const struct attempt 
 	json_add_text(result, "violations", text);
 }
 
+static const char *
+why_refused(const struct attempt *attempt)
+{
+	if (attempt->stage == STAGE_AUDIT && attempt->error == ETIMEDOUT)
+		return "no quorum of witnesses cosigned its record in time";
+	return attempt->error ? strerror((int)attempt->error) : "not what was approved";
+}
+
 static void
 add_end(struct json *result, const struct attempt *attempt)
 {
@@ -224,7 +232,7 @@ add_end(struct json *result, const struct attempt *attempt)
 	case OUTCOME_REFUSED:
 		text_format(text, sizeof(text), "the run was refused at stage %s: %s",
 		    stage_name((uint32_t)attempt->stage),
-		    attempt->error ? strerror((int)attempt->error) : "not what was approved");
+		    why_refused(attempt));
 		json_add_text(result, "error", text);
 		json_add_text(result, "stage", stage_name((uint32_t)attempt->stage));
 		json_add_integer(result, "errno", attempt->error);

@@ -38,11 +38,12 @@ map_one(const char *path, unsigned id)
 
 /* A job cannot make user namespaces: its filter forbids it, and so does this number. */
 static void
-enter_namespaces(void)
+enter_namespaces(enum network network)
 {
 	unsigned uid = geteuid(), gid = getegid();
+	int own = network == NETWORK_TCP_PORTS ? 0 : CLONE_NEWNET; /* jobs stay where we are */
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | own) < 0)
 		fatal("user namespace: %s", strerror(errno));
 	write_file("/proc/self/setgroups", "deny");
 	map_one("/proc/self/uid_map", uid);
@@ -111,7 +112,7 @@ void
 box_make(const struct boot *boot)
 {
 	umask(0);
-	enter_namespaces();
+	enter_namespaces(boot->network);
 	if (mount("tmpfs", boot->box_dir, "tmpfs", MS_NOSUID | MS_NODEV,
 	    "mode=755,size=1g,nr_inodes=16384") < 0)
 		fatal("box %s: %s", boot->box_dir, strerror(errno));

@@ -18,12 +18,14 @@
 #include "cage.h"
 #include "masks.h"
 #include "mounts.h"
+#include "names.h"
 #include "protect.h"
 #include "template.h"
 
 #define TMP_INODES 65536
 #define ODD_OPTIONS "mode=755,size=64k,nr_inodes=64"
 
+#define NETWORK_NAMESPACE 2 /* its place in: */
 static const char *const namespaces[CAGE_NAMESPACES] = {
 	"/proc/self/ns/pid", "/proc/self/ns/mnt", "/proc/self/ns/net",
 	"/proc/self/ns/ipc", "/proc/self/ns/uts", "/proc/self/ns/cgroup",
@@ -42,14 +44,15 @@ cage_note_outside(ino_t outside[CAGE_NAMESPACES])
 }
 
 int
-cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES])
+cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES], enum network network)
 {
 	struct stat seen;
 
 	for (unsigned i = 0; i < CAGE_NAMESPACES; i++) {
 		if (stat(namespaces[i], &seen) < 0)
 			return -1;
-		if (seen.st_ino == outside[i]) {
+		if ((seen.st_ino == outside[i]) !=
+		    (i == NETWORK_NAMESPACE && network == NETWORK_TCP_PORTS)) {
 			errno = EPERM;
 			return -1;
 		}
@@ -233,6 +236,8 @@ mount_files(struct cage *cage)
 		return -1;
 	if (mounts_attach(cage->passwd, AT_FDCWD, "etc/passwd") < 0 ||
 	    mounts_attach(cage->group, AT_FDCWD, "etc/group") < 0)
+		return -1;
+	if (names_are_wanted(&cage->plan->ports) && names_mount() < 0)
 		return -1;
 	if (places_mount(&cage->places, &cage->job) < 0)
 		return -1;

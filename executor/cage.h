@@ -26,7 +26,7 @@ struct cage_file {
 	int tree; /* detached mount of the copy, or -1 */
 };
 
-/* The host's namespaces by inode, to see that the job's are others. */
+/* The executor's namespaces by inode, to see that the job's are others. */
 #define CAGE_NAMESPACES 6
 
 struct cage {
@@ -54,8 +54,11 @@ struct cage {
 /* This process's own namespaces; ends the process when /proc does not tell. */
 void cage_note_outside(ino_t outside[CAGE_NAMESPACES]);
 
-/* Are pid, mnt, net, ipc, uts and cgroup all others now?  Looks at /proc.  0, or -1 with errno. */
-int cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES]);
+/*
+ * Are pid, mnt, net, ipc, uts and cgroup all others now?  With tcp-ports net must still be the
+ * same.  Looks at /proc.  0, or -1 with errno.
+ */
+int cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES], enum network network);
 
 /*
  * Detached mounts for this job; before clone3(), as a tree of the old namespace cannot be copied

@@ -49,7 +49,7 @@ struct executor {
 void executor_open(struct executor *executor);
 
 /* Give up what is not needed for that, and say hello. */
-void executor_confine(void);
+void executor_confine(const struct executor *executor);
 void executor_greet(struct executor *executor);
 
 /* One round: wait, answer, look at the deadlines. */

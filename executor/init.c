@@ -21,6 +21,7 @@
 
 #include "filter.h"
 #include "init.h"
+#include "network.h"
 #include "worker.h"
 
 #define HOST_NAME "cage"
@@ -76,6 +77,19 @@ keep_only(const int *wanted, size_t count)
 	}
 }
 
+/* Its life hangs on the keeper's, and nobody of its uid may look into it. */
+static int
+check_life(void)
+{
+	int number = 0;
+
+	if (prctl(PR_GET_PDEATHSIG, &number, 0, 0, 0) == 0 && number == SIGKILL &&
+	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+		return 0;
+	errno = EPERM;
+	return -1;
+}
+
 /* The executor's uid may walk to the template; after this we are the slot's init. */
 static int
 become_init(const struct cage *cage)
@@ -100,7 +114,21 @@ become_init(const struct cage *cage)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -1;
 	umask(0);
-	return 0;
+	return check_life();
+}
+
+/* A session keyring that nobody else has: the kernel names it, and then it must be the one in use. */
+static int
+join_keyring(void)
+{
+	long made = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+
+	if (made < 0)
+		return errno == ENOSYS ? 0 : -1;
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) == made)
+		return 0;
+	errno = EPERM;
+	return -1;
 }
 
 /* Session, keyring and name of its own. */
@@ -109,9 +137,11 @@ leave_host(void)
 {
 	if (setsid() < 0)
 		return -1;
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+	if (getsid(0) != getpid()) {
+		errno = EPERM;
 		return -1;
-	return sethostname(HOST_NAME, sizeof(HOST_NAME) - 1);
+	}
+	return join_keyring() < 0 ? -1 : sethostname(HOST_NAME, sizeof(HOST_NAME) - 1);
 }
 
 /*
@@ -157,7 +187,8 @@ build(struct init *init)
 		fail(init, STAGE_NAMESPACE, errno);
 	if (cage_mount(cage, &stage) < 0)
 		fail(init, stage, errno);
-	if (getpid() != 1 || cage_check_namespaces(cage->outside) < 0)
+	if (getpid() != 1 || cage_check_namespaces(cage->outside, cage->plan->network) < 0 ||
+	    network_settle(cage->plan->network) < 0)
 		fail(init, STAGE_NAMESPACE, errno);
 	if (set_standard(cage) < 0)
 		fail(init, STAGE_MOUNT, errno);

@@ -3,10 +3,10 @@
 #include <sys/socket.h>
 
 #include <errno.h>
-#include <net/if_arp.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>

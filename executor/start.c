@@ -6,6 +6,7 @@
 #include "digest.h"
 #include "fields.h"
 #include "keep.h"
+#include "landlock.h"
 #include "log.h"
 #include "plan.h"
 #include "scope.h"
@@ -92,10 +93,10 @@ check_host(const struct attempt *attempt, uint32_t *stage)
 	const struct plan *plan = &attempt->plan;
 
 	*stage = STAGE_LANDLOCK;
-	if ((unsigned)executor->landlock_abi < profile_row(plan->profile)->landlock_floor)
+	if ((unsigned)executor->landlock_abi < landlock_floor(plan->profile, plan->network))
 		return EOPNOTSUPP;
 	*stage = STAGE_MINIMUM;
-	return plan->minimum & ~start_layers(executor) ? EOPNOTSUPP : 0;
+	return plan->minimum & ~network_layers(plan->network, start_layers(executor)) ? EOPNOTSUPP : 0;
 }
 
 /*
@@ -204,7 +205,7 @@ start_permitted(struct attempt *attempt)
 		.job = executor->jobs[slot],
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
-		    .layers = executor->layers,
+		    .layers = network_layers(attempt->plan.network, executor->layers),
 		.protect = findings->protect, .protect_count = findings->protect_count,
 		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,

@@ -26,11 +26,35 @@
 	SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | \
 	SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
+/* The kernel's killer takes jobs before anything of the host: the way from 0 to certain is 1000. */
+#define OOM_SCORE "500"
+
 static int
 refuse(int error)
 {
 	errno = error;
 	return -1;
+}
+
+/*
+ * Its file in /proc is root's unless we are dumpable: for this moment we are, under init's ids and
+ * alone with init in our namespace.
+ */
+static int
+raise_oom_score(void)
+{
+	scoped_close int fd = -1;
+	char seen[8] = "";
+
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return -1;
+	fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || fd < 0)
+		return -1;
+	if (write(fd, OOM_SCORE, sizeof(OOM_SCORE) - 1) < 0 ||
+	    pread(fd, seen, sizeof(seen) - 1, 0) < 0)
+		return -1;
+	return strcmp(seen, OOM_SCORE "\n") == 0 ? 0 : refuse(EPERM);
 }
 
 /* Empty bounding and ambient sets, and no way back to a root's privileges. */
@@ -185,7 +209,7 @@ prepare_and_execute(const struct cage *cage)
 
 	if (setsid() < 0) /* a group that init can signal whole, and that its leader cannot leave */
 		return STAGE_NAMESPACE;
-	if (rlimits_apply(cage->plan) < 0)
+	if (raise_oom_score() < 0 || rlimits_apply(cage->plan) < 0)
 		return STAGE_LIMITS;
 	if (become_job(cage) < 0)
 		return STAGE_IDENTITY;

@@ -7,6 +7,7 @@
 #include "cage_text.h"
 #include "fields.h"
 #include "landlock.h"
+#include "limits.h"
 #include "plan.h"
 #include "run.h"
 
@@ -39,6 +40,23 @@ struct plan_view {
 	struct field once[PLAN_TAG_END];
 };
 
+static enum network
+network_of(const struct plan_view *view)
+{
+	uint64_t network = NETWORK_NONE;
+
+	field_u64(&view->once[PLAN_NETWORK], &network);
+	return network < NETWORK_COUNT ? (enum network)network : NETWORK_NONE;
+}
+
+static enum profile
+profile_of(const struct plan_view *view)
+{
+	char name[LIMIT_PROFILE];
+
+	return field_text(&view->once[PLAN_PROFILE], name, sizeof(name)) ? profile_named(name) : 0;
+}
+
 static bool
 read_plan(struct plan_view *view, const void *plan, size_t length)
 {
@@ -52,7 +70,7 @@ read_plan(struct plan_view *view, const void *plan, size_t length)
 		if (field.tag < PLAN_TAG_END)
 			view->once[field.tag] = field;
 	return fields_complete(&reader) && view->once[PLAN_CWD].tag && view->once[PLAN_ROOT].tag &&
-	    view->once[PLAN_PROFILE].tag;
+	    profile_of(view) != 0;
 }
 
 static void
@@ -79,23 +97,63 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	    "            /dev: null zero full random urandom, terminals of its own\n"
 	    "temporary   /tmp and /dev/shm, %" PRIu64 " bytes together, gone with the job\n"
 	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n"
-	    "/proc       its own processes; /proc/sys read-only, what tells of the whole host covered\n"
-	    "network     none: a namespace of its own with nothing up, not even loopback\n", tmp);
+	    "/proc       its own processes; /proc/sys read-only, what tells of the whole host covered\n",
+	    tmp);
 	if (view->once[PLAN_STDIN].tag)
 		say(page, "input       %zu bytes, part of the plan\n", view->once[PLAN_STDIN].length);
 }
 
+/* Ports stand many times: read the plan again. */
+static void
+say_ports(struct page *page, const void *plan, size_t length)
+{
+	struct fields_reader reader;
+	struct field field;
+	uint64_t port;
+
+	say(page, "network     TCP connections to any address on ports");
+	if (!fields_open(&reader, PLAN_MAGIC, plan, length))
+		return;
+	while (fields_next(&reader, &field))
+		if (field.tag == PLAN_TCP_PORT && field_u64(&field, &port))
+			say(page, " %" PRIu64, port);
+	say(page, ", from the host's network: what this host itself serves\n"
+	    "            there is reachable, its loopback too; /proc/net tells of its connections\n"
+	    "            nothing listens, no UDP; with port 53 names are looked up by TCP\n");
+}
+
+static void
+say_network(struct page *page, const struct plan_view *view, const void *plan, size_t length)
+{
+	switch (network_of(view)) {
+	case NETWORK_TCP_PORTS:
+		say_ports(page, plan, length);
+		break;
+	case NETWORK_LOOPBACK:
+		say(page, "network     loopback: a namespace of its own with nothing else up\n");
+		break;
+	default:
+		say(page, "network     none: a namespace of its own with nothing up, not even loopback\n");
+	}
+	if (profile_of(view) == PROFILE_STRICT)
+		say(page, "            no sockets but pairs of streams\n");
+}
+
 /* What this kernel's Landlock cannot limit; the mounts and the filter stand alone there. */
 static void
-say_landlock(struct page *page, uint32_t abi)
+say_landlock(struct page *page, const struct plan_view *view, uint32_t abi)
 {
 	static const struct {
 		uint32_t abi;
 		const char *what;
 	} rights[] = { { 3, " truncate" }, { 4, " tcp" }, { 5, " ioctl-dev" }, { 6, " signals,sockets" } };
+	struct landlock_attr job = landlock_job((int)abi, network_of(view));
+	unsigned floor = landlock_floor(profile_of(view), network_of(view));
 
-	say(page, "Landlock    ABI %" PRIu32 ", floor %d; not limited by it on this kernel:", abi,
-	    LANDLOCK_FLOOR_DEFAULT);
+	say(page, "Landlock    ABI %" PRIu32 ", floor %u%s; handled: fs %#" PRIx64 " net %#" PRIx64
+	    " scopes %#" PRIx64 "\n            not limited by it on this kernel:", abi, floor,
+	    abi < floor ? ": NOT MET, nothing would run" : "", job.handled_fs, job.handled_net,
+	    job.scoped);
 	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
 		if (abi < rights[i].abi)
 			say(page, "%s", rights[i].what);
@@ -103,9 +161,16 @@ say_landlock(struct page *page, uint32_t abi)
 }
 
 static void
-say_filter(struct page *page, const struct cage_facts *facts)
+say_filter(struct page *page, const struct plan_view *view, const struct cage_facts *facts)
 {
-	say(page, "seccomp     allow-list \"default\", all else is no such call; sha256 ");
+	static const char *const calls[] = {
+		[CALLS_LISTED] = "lists what it allows, all else is no such call",
+		[CALLS_REFUSED] = "lists what it refuses, what is younger than it is no such call",
+		[CALLS_TRACED] = "as compat, but its own processes may be traced",
+	};
+	const struct profile_row *row = profile_row(profile_of(view));
+
+	say(page, "seccomp     \"%s\" %s\n            sha256 ", row->name, calls[row->calls]);
 	for (size_t i = 0; i < sizeof(facts->filter_sha256); i++)
 		say(page, "%02x", facts->filter_sha256[i]);
 	say(page, "\n");
@@ -187,10 +252,11 @@ cage_text(const void *plan, size_t length, const struct cage_facts *facts,
 	if (!read_plan(&view, plan, length))
 		return false;
 	say_places(&page, &view, facts);
-	say_filter(&page, facts);
-	say_landlock(&page, facts->landlock_abi);
+	say_network(&page, &view, plan, length);
+	say_filter(&page, &view, facts);
+	say_landlock(&page, &view, facts->landlock_abi);
 	say_limits(&page, &view);
-	say_layers(&page, facts->layers);
+	say_layers(&page, network_layers(network_of(&view), facts->layers));
 	say_environment(&page, plan, length);
 	return true;
 }

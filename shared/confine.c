@@ -253,15 +253,15 @@ restrict_files(const struct confine_file *files, size_t count, unsigned floor, u
 	int abi = landlock_abi();
 	struct landlock_attr attr = {
 		.handled_fs = landlock_fs_rights(abi),
-		.handled_net = abi >= 4 ? network : 0,
-		.scoped = abi >= 6 ? scopes : 0,
+		.handled_net = network & landlock_net_rights(abi),
+		.scoped = scopes & landlock_scopes(abi),
 	};
-	size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
 	scoped_close int fd = -1;
 
 	if (abi < 1 || (unsigned)abi < floor)
 		fatal("confine: this kernel's Landlock ABI is %d, at least %u is needed", abi, floor);
-	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, landlock_attr_size(abi),
+	    0);
 	if (fd < 0)
 		fatal("confine: landlock_create_ruleset: %s", strerror(errno));
 	for (size_t i = 0; i < count; i++)

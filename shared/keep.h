@@ -21,7 +21,8 @@ enum {
 	KEEPER_MEMORY_PEAK_FD = 13,   /* memory.peak, O_RDONLY */
 	KEEPER_CGROUP_FREEZE_FD = 14, /* cgroup.freeze, O_WRONLY */
 	KEEPER_AUDITOR_FD = 15,       /* at its end when the auditor is gone (EXECUTOR_LIFE_FD) */
-	KEEPER_FILTERS_FD = 16,       /* sealed memfd of fields, below: the keeper shall tell what is denied */
+	KEEPER_PIDS_EVENTS_FD = 16,   /* pids.events, O_RDONLY */
+	KEEPER_FILTERS_FD = 17,       /* sealed memfd of fields, below: the keeper shall tell what is denied */
 	KEEPER_FD_COUNT
 };
 
@@ -37,6 +38,7 @@ enum keep_tag {
 	KEEP_EXECUTOR_UID,   /* who may connect to keeper.sock */
 	KEEP_INIT_PID,
 	KEEP_AUDIT_LOSS,     /* u64: enum audit_loss of plan.h */
+	KEEP_IDLE_MS,        /* u64: no output for this long ends it; 0: no limit */
 	KEEP_TAG_END
 };
 

@@ -90,7 +90,8 @@ struct msg_record_synced {
 	uint64_t seq;
 	uint8_t line_hash[32];
 	uint32_t sealed;
-	uint32_t duplicate;
+	uint16_t duplicate;
+	uint16_t low; /* space for the log is low: nothing new should be proposed */
 };
 
 enum record_refusal {

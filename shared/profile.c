@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "profile.h"
+#include "run.h"
 
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
@@ -78,4 +79,10 @@ network_named(const char *name)
 	while (i < NETWORK_COUNT && strcmp(networks[i], name) != 0)
 		i++;
 	return (enum network)i;
+}
+
+uint64_t
+network_layers(enum network network, uint64_t layers)
+{
+	return network == NETWORK_TCP_PORTS ? layers & ~(uint64_t)LAYER_NETWORK_NAMESPACE : layers;
 }

@@ -66,4 +66,7 @@ bool profile_within(enum profile floor, enum profile profile);
 const char *network_name(enum network network);
 enum network network_named(const char *name);
 
+/* Of a host's layers (enum layer) those that a job gets with this network. */
+uint64_t network_layers(enum network network, uint64_t layers);
+
 #endif

@@ -21,7 +21,7 @@ enum outcome {
 	OUTCOME_TIMED_OUT,
 	OUTCOME_CANCELLED,
 	OUTCOME_OOM,
-	OUTCOME_LIMIT,         /* CPU time, file size or output bound */
+	OUTCOME_LIMIT,         /* CPU time (signal XCPU), file size (XFSZ) or output bound (else) */
 	OUTCOME_REFUSED,       /* a cage could not be built; nothing of the job ran */
 	OUTCOME_LOST,          /* nobody knows how it ended */
 	OUTCOME_VIOLATED,      /* it made a protected path, whatever else it did */
@@ -78,6 +78,8 @@ enum end_flag {
 	END_LEFTOVERS = 1 << 1,       /* processes outlived the main one and were killed */
 	END_FORCED = 1 << 2,          /* TERM was not enough */
 	END_CAPTURE_FAULT = 1 << 3,   /* output could not be stored; counts and digests still hold */
+	END_IDLE = 1 << 4,            /* timed out because it wrote nothing for too long */
+	END_PROCESSES = 1 << 5,       /* a process could not be made for the limit of its cgroup */
 };
 
 /*

@@ -1,6 +1,6 @@
 # Tests.  A C test says in its first lines what it links: "links: shared/text.c ..." and "libs: -lsodium".
 #: make check             every test; TESTS=unit one suite, TESTS=text the files with that in their name
-#: make check-full        the same with FULL=1: the long forms of some tests, and ten times the time for each file
+#: make check-full        the same with FULL=1: each layer of the cage taken away, the long forms of some tests, more time
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
 #: make soak              MINUTES=10: rounds of killing anybody at random and at named points, then all fuzz targets in turn
@@ -11,6 +11,13 @@ SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fr
 FUZZ_CC = clang
 SECONDS = 60
 MINUTES = 10
+
+# Rooms that a test takes whole, but for their main().
+AUDITOR = $(filter-out auditor/main.c auditor/confine.c,$(wildcard auditor/*.c)) auditor/verify/verify.c \
+    $(addprefix shared/,packed.c boot.c channel.c fields.c loop.c messages.c process.c run.c digest.c text.c \
+    base64.c log.c vkey.c tcp_ports.c)
+POLICY = $(wildcard broker/policy*.c) $(wildcard shared/json*.c shared/secret*.c) $(addprefix shared/,base64.c \
+    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c)
 
 # What the tests say of themselves, read in one go: unit_text_LINKS, unit_text_LIBS, ...
 $(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) tests/tests.mk
@@ -75,8 +82,22 @@ $(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/co
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor -o $@ $^ \
 	    $(wordlist 3,9,$(executor_ROW))
+# The executor without one of its layers.
+LAYERED = syscall prctl mount setsid mounts_show cage_check_namespaces fence_close rlimits_apply \
+    filter_load_job process_reset_signals filter_load_own filter_load_init protect_cover protect_inspect workdir_check decode_plan program_find_named
+$(BUILD)/layers/agent-safe-executor: tests/layers/layers.c $(executor_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor \
+	    $(LAYERED:%=-Wl,--wrap=%) -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+define starter
+$(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $$(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
+endef
+$(foreach p,cli launch,$(eval $(call starter,$p)))
 TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
-    $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less
+    $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
+    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe
 
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.

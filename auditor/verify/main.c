@@ -43,11 +43,16 @@ complain(const char *path, const char *what)
 
 /* One checkpoint: origin, size, root, each on a line.  Its origin must be the log's. */
 static bool
-read_note(struct options *options, const char *path)
+read_note(struct options *options, const char *path, bool strict)
 {
-	char text[4096], *origin_end;
+	static char text[CHECKPOINT_BYTES];
 	long length = options_read_file(path, text, sizeof(text));
+	const char *why = length < 0 || options->witnesses.count == 0 ? NULL :
+	    witness_judge_note(&options->witnesses, text, (size_t)length, strict);
+	char *origin_end;
 
+	if (why)
+		return complain(path, why);
 	origin_end = length < 0 ? NULL : strchr(text, '\n');
 	if (!origin_end)
 		return complain(path, "not a note");
@@ -66,10 +71,10 @@ static bool
 read_notes(struct options *options)
 {
 	for (unsigned i = 0; i < options->note_count; i++)
-		if (!read_note(options, options->notes[i]))
+		if (!read_note(options, options->notes[i], options->has_quorum))
 			return false;
 	/* Nothing is remembered before the first time. */
-	return !options->remember || access(options->remember, F_OK) < 0 || read_note(options, options->remember);
+	return !options->remember || access(options->remember, F_OK) < 0 || read_note(options, options->remember, false);
 }
 
 static void
@@ -117,7 +122,7 @@ verify_folder(const char *path, struct segments *segments)
 
 /* Who looks at the lines besides. */
 static bool
-begin_watches(const struct options *options)
+begin_watches(struct options *options)
 {
 	if (options->runs) {
 		outputs.runs_fd = open(options->runs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -125,8 +130,7 @@ begin_watches(const struct options *options)
 			return complain(options->runs, strerror(errno));
 		outputs_begin(&outputs, &verify);
 	}
-	if (options->remember || options->output == OUTPUT_NOTE)
-		note_begin(&verify);
+	witness_begin(&options->witnesses, &verify);
 	if (options->output == OUTPUT_PROOF)
 		prove_begin(&verify, options->job);
 	if (options->output == OUTPUT_ANCHORS)
@@ -149,6 +153,8 @@ read_all(const struct options *options, struct segments *segments)
 		verify_fds(options);
 	progress_end();
 	verify_end(&verify, clock_realtime_us());
+	if (options->witnesses.count > 0 && witness_quorum_size(&options->witnesses) == 0)
+		verify_unwitnessed(&verify);
 }
 
 /* What a valid log is asked for; false: it could not be given. */
@@ -183,7 +189,7 @@ report(const struct options *options, const struct segments *segments)
 {
 	FILE *out = options->output == OUTPUT_VERDICT && !options->proof ? stdout : stderr;
 
-	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL);
+	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL, &options->witnesses);
 	if (options->runs && !options->json)
 		fprintf(out, "%llu stored outputs are as recorded, %llu are not kept\n",
 		    (unsigned long long)outputs.compared, (unsigned long long)outputs.absent);

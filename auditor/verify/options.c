@@ -32,6 +32,9 @@ enum {
 	OPTION_PROVE,
 	OPTION_ANCHORS,
 	OPTION_PRINT_NOTE,
+	OPTION_WITNESS,
+	OPTION_QUORUM,
+	OPTION_WITNESS_POLICY,
 	OPTION_OPERATOR_KEY,
 	OPTION_MAKE_OPERATOR_KEY,
 	OPTION_SIGN_REKEY,
@@ -57,6 +60,9 @@ static const struct option table[] = {
 	{ "prove", required_argument, NULL, OPTION_PROVE },
 	{ "anchors", required_argument, NULL, OPTION_ANCHORS },
 	{ "print-note", no_argument, NULL, OPTION_PRINT_NOTE },
+	{ "witness", required_argument, NULL, OPTION_WITNESS },
+	{ "quorum", required_argument, NULL, OPTION_QUORUM },
+	{ "witness-policy", required_argument, NULL, OPTION_WITNESS_POLICY },
 	{ "operator-key", required_argument, NULL, OPTION_OPERATOR_KEY },
 	{ "make-operator-key", required_argument, NULL, OPTION_MAKE_OPERATOR_KEY },
 	{ "sign-rekey", required_argument, NULL, OPTION_SIGN_REKEY },
@@ -70,6 +76,7 @@ static const struct option table[] = {
 static const char usage[] =
     "usage: agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--max-age SECONDS]\n"
     "                               [--note FILE]... [--remember FILE] [--challenge HEX] [--size N]\n"
+    "                               [--witness VKEY]... [--quorum N] [--witness-policy FILE]\n"
     "                               [--runs DIR] [--anchors SEQ | --prove JOB | --print-note]\n"
     "                               (DIR | --fds N [--pruned])\n"
     "       agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--note FILE]... --proof FILE\n"
@@ -84,6 +91,9 @@ static const char usage[] =
     "  --size        so many lines must be there; what follows is not looked at\n"
     "  --challenge   the log must contain the answer to this nonce\n"
     "  --runs        compare the output that was stored with what the log says of it\n"
+    "  --witness     cosignatures of this witness must hold, in the log and in notes\n"
+    "  --quorum      so many of the witnesses must have cosigned the log, and each note (default: all the log)\n"
+    "  --witness-policy  witnesses and quorum from a file, in the syntax of C2SP tlog-policy\n"
     "  --fds         segments are the descriptors 3 to N+2, in order; --pruned: the first is anchors.jsonl\n"
     "  --proof       check a file of --prove, no log needed\n"
     "to standard output, the verdict then on standard error:\n"
@@ -234,6 +244,41 @@ read_operator(struct options *options, int option, const char *value)
 }
 
 static bool
+read_witness(struct options *options, const char *text)
+{
+	const char *why = witness_add(&options->witnesses, text);
+
+	return !why || complain(text, why);
+}
+
+static bool
+read_quorum(struct options *options, const char *text)
+{
+	uint64_t number;
+
+	if (!read_number("--quorum", text, WITNESS_MOST, &number))
+		return false;
+	options->witnesses.quorum = (unsigned)number;
+	options->has_quorum = true;
+	return number > 0 || complain("--quorum", text);
+}
+
+static bool
+read_witness_policy(struct options *options, const char *path)
+{
+	static char text[65536];
+	const char *why;
+
+	if (options->witnesses.count > 0)
+		return complain("--witness-policy", "the only source of witnesses, please");
+	if (options_read_file(path, text, sizeof(text)) < 0)
+		return complain(path, strerror(errno));
+	why = witness_read_policy(&options->witnesses, text);
+	options->has_quorum = true;
+	return !why || complain(path, why);
+}
+
+static bool
 read_option(struct options *options, int option, const char *value)
 {
 	switch (option) {
@@ -271,6 +316,12 @@ read_option(struct options *options, int option, const char *value)
 	case OPTION_PROOF:
 		options->proof = value;
 		return true;
+	case OPTION_WITNESS:
+		return read_witness(options, value);
+	case OPTION_QUORUM:
+		return read_quorum(options, value);
+	case OPTION_WITNESS_POLICY:
+		return read_witness_policy(options, value);
 	default:
 		return read_operator(options, option, value);
 	}
@@ -310,6 +361,8 @@ options_read(struct options *options, int argc, char **argv)
 		fputs(usage, stderr);
 		return false;
 	}
+	if (options->witnesses.quorum > options->witnesses.count)
+		return complain("--quorum", "more than there are witnesses");
 	options->folder = options->fds == 0 ? argv[optind] : NULL;
 	return true;
 }

@@ -7,6 +7,8 @@
 
 #include "limits.h"
 
+#include "witness.h"
+
 #define OPTIONS_NOTES 16
 
 /* What standard output is for. */
@@ -31,6 +33,8 @@ struct options {
 	char origin[LIMIT_ORIGIN];
 	const char *notes[OPTIONS_NOTES];
 	unsigned note_count;
+	struct witness_list witnesses;
+	bool has_quorum;          /* it was asked for: notes must have it too */
 };
 
 /* False after one line on standard error. */

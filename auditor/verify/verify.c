@@ -61,6 +61,7 @@ follow(void *context, const struct chain *chain, const struct record *record)
 		verify->told++;
 	if (verify->challenge && is_answer(record, verify->challenge))
 		verify->answered = true;
+	seals_note(&verify->seals, chain, record);
 	if (!why)
 		why = dispatch_follow(&verify->dispatch, record);
 	for (size_t i = 0; !why && i < verify->watch_count; i++)
@@ -204,6 +205,14 @@ decide_end(struct verify *verify, uint64_t now_us)
 		decide(verify, VERDICT_INCOMPLETE, "stale", "the last seal is too old: possibly cut");
 	else
 		decide(verify, VERDICT_OK, "ok", describe_key(verify));
+}
+
+void
+verify_unwitnessed(struct verify *verify)
+{
+	if (verify->verdict == VERDICT_OK)
+		decide(verify, VERDICT_INCOMPLETE, "unwitnessed",
+		    "no quorum of the given witnesses has cosigned any of it");
 }
 
 void

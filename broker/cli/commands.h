@@ -39,6 +39,7 @@ int policy_check(struct cli *cli);
 int policy_reload(struct cli *cli);
 int submit_explain(struct cli *cli);
 int policy_explain(struct cli *cli);
+int policy_learn(struct cli *cli);
 
 int audit_verify(struct cli *cli);
 int audit_head(struct cli *cli);

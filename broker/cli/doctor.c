@@ -47,6 +47,25 @@ add_policy(struct json *checks, const struct json *status)
 		add_check(checks, "policy", PROBE_OK, path ? path : "", "");
 }
 
+/* What erasing a used key is worth on the filesystem of the log. */
+static void
+add_log(struct json *checks, const struct json *status)
+{
+	const char *security = json_text(json_get(status, "forward_security"));
+	const char *error = json_text(json_get(status, "audit_error"));
+
+	if (!security) /* an older broker does not say */
+		return;
+	if (error)
+		add_check(checks, "audit log", PROBE_MISSING, error, "make space where status says audit_dir");
+	else if (strcmp(security, "full") == 0)
+		add_check(checks, "audit log", PROBE_OK, "forward security: used keys are overwritten in place", "");
+	else
+		add_check(checks, "audit log", PROBE_LESS,
+		    "forward security is degraded: this filesystem may keep keys that were erased",
+		    "keep the state on ext4 or xfs (--state)");
+}
+
 static void
 add_lack(void *context, const struct layer_lack *lack)
 {
@@ -81,6 +100,7 @@ add_trio(struct json *report, struct json *checks, const struct cli *cli)
 	}
 	add_check(checks, "trio", PROBE_OK, "running", "");
 	add_policy(checks, status);
+	add_log(checks, status);
 	if (json_get(status, "layers")) {
 		json_add(report, "layers", json_copy(json_get(status, "layers")));
 		layers_lacking(json_get(status, "layers"), add_lack, checks);

@@ -68,6 +68,7 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_BEFORE] = { "before", 0, "SEQ|TIME", "only what is older than this line or time", false },
 	[OPTION_FORMAT] = { "format", 0, "jsonl|ecs|ocsf|cef", "form of each line (default: jsonl, the log's own)", false },
 	[OPTION_FROM] = { "from", 0, "SEQ", "from this line on", false },
+	[OPTION_TRACE] = { "trace", 0, "FILE", "what strace(1) wrote of one of the runs", false },
 };
 
 const enum option option_globals[] = {

@@ -65,6 +65,12 @@ void policy_bounds_read(struct launch *launch);
  */
 void commands_open(struct launch *launch);
 
+/*
+ * warn.c: something is left out.  On standard error, which nobody keeps when a client started us, and
+ * in trio.log.
+ */
+void warn(struct launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* roots.c: canonical roots with their owners; those that cannot serve are left out with a warning. */
 void roots_open(struct launch *launch);
 

@@ -12,7 +12,6 @@
 
 #include "bounds.h"
 #include "launch.h"
-#include "log.h"
 #include "once.h"
 #include "refuse.h"
 #include "scope.h"
@@ -50,7 +49,7 @@ open_policy(struct launch *launch)
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
 		refuse_start("invalid_input", "policy %s: %s", path, strerror(errno));
-	log_warn("there is no policy %s: nothing can run", path);
+	warn(launch, "there is no policy %s: nothing can run", path);
 	launch->policy_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (launch->policy_fd < 0)
 		refuse_start("internal_error", "/dev/null: %s", strerror(errno));
@@ -93,7 +92,7 @@ ask_broker(struct launch *launch)
 	if (lseek(launch->policy_fd, 0, SEEK_SET) < 0)
 		refuse_start("internal_error", "policy: %s", strerror(errno));
 	if (WIFEXITED(once.status) && WEXITSTATUS(once.status) == EXIT_REFUSED) {
-		log_warn("policy %s cannot be loaded, nothing can run: %s", launch->place.policy, once.error);
+		warn(launch, "policy %s cannot be loaded, nothing can run: %s", launch->place.policy, once.error);
 		use_no_bounds(&launch->boot);
 		return;
 	}

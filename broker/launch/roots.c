@@ -11,7 +11,6 @@
 
 #include "box.h"
 #include "launch.h"
-#include "log.h"
 #include "refuse.h"
 #include "scope.h"
 #include "text.h"
@@ -52,11 +51,11 @@ open_place(struct boot_root *root)
 
 /* Only files and directories can be shown: a socket would be a door, a device needs no path. */
 static bool
-is_file_or_directory(const struct boot_root *root, const struct stat *st)
+is_file_or_directory(struct launch *launch, const struct boot_root *root, const struct stat *st)
 {
 	if (S_ISDIR(st->st_mode) || S_ISREG(st->st_mode))
 		return true;
-	log_warn("%s is left out: it is no file and no directory", root->path);
+	warn(launch, "%s is left out: it is no file and no directory", root->path);
 	return false;
 }
 
@@ -83,44 +82,44 @@ everybody_may_walk(const char *path)
  * may show what is its own, or what is open anyway.
  */
 static bool
-may_be_shown(const struct launch *launch, const struct boot_root *root)
+may_be_shown(struct launch *launch, const struct boot_root *root)
 {
 	if (!launch->root || launch->policy_owner == 0 || launch->policy_owner == root->uid ||
 	    everybody_may_walk(root->path))
 		return true;
-	log_warn("%s is left out: the policy belongs to uid %u, which cannot show what lies in a closed"
+	warn(launch, "%s is left out: the policy belongs to uid %u, which cannot show what lies in a closed"
 	    " directory of somebody else", root->path, launch->policy_owner);
 	return false;
 }
 
 /* Can jobs run there?  If not, say why. */
 static bool
-root_serves(const struct launch *launch, struct boot_root *root, int fd)
+root_serves(struct launch *launch, struct boot_root *root, int fd)
 {
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		log_warn("%s is left out: %s", root->path, strerror(errno));
+		warn(launch, "%s is left out: %s", root->path, strerror(errno));
 		return false;
 	}
 	root->uid = st.st_uid;
 	root->gid = st.st_gid;
-	if (root->flags & ROOT_EXTRA && !is_file_or_directory(root, &st))
+	if (root->flags & ROOT_EXTRA && !is_file_or_directory(launch, root, &st))
 		return false;
 	if (root->flags & ROOT_EXTRA_READ)
 		return may_be_shown(launch, root);
 	if (root->uid == 0 && !(root->flags & ROOT_ROOT_OWNED)) {
-		log_warn("%s is left out: it belongs to root; a version 2 policy can allow that with"
+		warn(launch, "%s is left out: it belongs to root; a version 2 policy can allow that with"
 		    " \"root_owned\": true, or change its owner", root->path);
 		return false;
 	}
 	if (launch->root && launch->policy_owner != 0 && launch->policy_owner != root->uid) {
-		log_warn("%s is left out: the policy belongs to uid %u, which cannot give away what"
+		warn(launch, "%s is left out: the policy belongs to uid %u, which cannot give away what"
 		    " belongs to uid %u", root->path, launch->policy_owner, root->uid);
 		return false;
 	}
 	if (launch->root && box_try_root(launch, root, fd) < 0) {
-		log_warn("%s is left out: its filesystem cannot be mounted with another owner: %s",
+		warn(launch, "%s is left out: its filesystem cannot be mounted with another owner: %s",
 		    root->path, strerror(errno));
 		return false;
 	}

@@ -32,6 +32,7 @@ struct keeper {
 	struct orders orders;
 	enum phase phase;
 	uint64_t deadline_us; /* monotonic, of this phase; 0: none */
+	uint64_t idle_us;     /* monotonic: without output until then it is ended; 0: no limit */
 	uint64_t begun_us;    /* monotonic */
 	struct outcome_facts facts;
 	struct run_end end;
@@ -107,6 +108,9 @@ void finish_end(struct keeper *keeper);
 void finish_tell(struct keeper *keeper);
 
 /* --- output.c --------------------------------------------------------------- */
+
+/* Something came, or the job begins or goes on: its time without output begins anew. */
+void output_touch(struct keeper *keeper);
 
 /* Make the file in the run folder and watch the pipe; ends the process when it cannot. */
 void output_open(struct keeper *keeper, struct output *output, int pipe_fd, const char *name);

@@ -80,6 +80,7 @@ keeper_on_init_started(struct keeper *keeper, const struct msg_init_started *mes
 		keeper_enter(keeper, PHASE_RUNNING, keeper->orders.timeout_ms);
 	else
 		keeper->phase = PHASE_RUNNING;
+	output_touch(keeper);
 	on_executor_tell_begun(keeper);
 }
 

@@ -199,6 +199,9 @@ find_slot() {
 	done
 	refused landlock "$(number_of landlock_create_ruleset) 1 $EPERM"
 	refused landlock "$(number_of landlock_add_rule) 1 $EPERM"
+	# A domain without its part of the network, or without its scopes, is told from a whole one.
+	refused landlock "$(number_of landlock_create_ruleset) 1 -1"
+	refused landlock "$(number_of landlock_create_ruleset) 1 -2"
 	refused identity "$(number_of capset) 1 $EPERM"
 	refused identity "$(number_of getresuid) 1 $EPERM"
 	measures_fail

@@ -174,4 +174,5 @@ control_listeners(void)
 	probe_targets.paths[1] = "probe-datagram";
 	probe_targets.paths[2] = "probe-file";
 	probe_targets.path_count = 3;
+	probe_targets.lan = "127.0.0.1";
 }

@@ -27,6 +27,7 @@ struct rig_job {
 	int (*work)(int control_fd);  /* this in its place, says INIT_STARTED itself, its exit code; or */
 	void (*init)(int control_fd); /* this instead of the usual init; must not return */
 	uint64_t timeout_ms, grace_ms; /* 0: 10000 and 300 */
+	uint64_t idle_ms;
 	uint64_t keep_bytes;           /* 0: 1 MiB */
 	uint64_t output_bytes;
 	bool with_cgroup;

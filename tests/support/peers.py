@@ -369,7 +369,7 @@ class Executor(threading.Thread):
         now = time.time()
         end = END.pack(OUTCOME[outcome], code if code >= 0 else -1, -code if code < 0 else 0, 0, 0, 0,
                        int(begun * 1e6), int(now * 1e6), int((now - begun) * 1e6), 1000, 2000, 3000, 0, 0x1fff)
-        self.channel.send("RUN_ENDED", run + end + streams)
+        self.channel.send("RUN_ENDED", run + end + bytes(8 + 32) + streams)  # nothing denied
 
     def on_run_cancel(self, body, _):
         with self.lock:

@@ -1,5 +1,5 @@
 /* A plan's cage in words.
- * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c */
+ * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c shared/landlock.c shared/profile.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,6 +12,7 @@
 #include "cage_text.h"
 #include "fields.h"
 #include "plan.h"
+#include "profile.h"
 #include "run.h"
 
 static char text[CAGE_TEXT_BYTES];
@@ -50,7 +51,8 @@ facts_are_said(void **state)
 	assert_non_null(strstr(text, "workspace   /ws, writable"));
 	assert_non_null(strstr(text, "starts in   /ws/sub\n"));
 	assert_non_null(strstr(text, "sha256 ab00"));
-	assert_non_null(strstr(text, "ABI 4, floor 2; not limited by it on this kernel: ioctl-dev signals,sockets\n"));
+	assert_non_null(strstr(text, "ABI 4, floor 2; handled: fs 0x7fff net 0x3 scopes 0\n"
+	    "            not limited by it on this kernel: ioctl-dev signals,sockets\n"));
 	assert_non_null(strstr(text, " open_files=77 "));
 	assert_non_null(strstr(text, "memory: the cgroup; processes: RLIMIT_NPROC alone"));
 	assert_non_null(strstr(text, "layers      pid_namespace cgroup_memory\n"));
@@ -69,6 +71,48 @@ what_has_no_controller_is_said_not_to_hold(void **state)
 	assert_true(show(&writer, &facts));
 	assert_non_null(strstr(text, "memory: NOT LIMITED here"));
 	assert_non_null(strstr(text, "workspace   /ws, read-only\n"));
+}
+
+/* profile: its name; network: NETWORK_COUNT: not in the plan. */
+static const char *
+text_of(const char *profile, uint64_t network, uint32_t abi)
+{
+	struct cage_facts facts = { .landlock_abi = abi,
+		.layers = LAYER_NETWORK_NAMESPACE | LAYER_LANDLOCK };
+	struct fields_writer writer;
+
+	fields_begin(&writer, PLAN_MAGIC);
+	fields_put_text(&writer, PLAN_PROFILE, profile);
+	fields_put_text(&writer, PLAN_ROOT, "/ws");
+	fields_put_text(&writer, PLAN_CWD, "/ws");
+	if (network != NETWORK_NONE)
+		fields_put_u64(&writer, PLAN_NETWORK, network);
+	if (network == NETWORK_TCP_PORTS) {
+		fields_put_u64(&writer, PLAN_TCP_PORT, 53);
+		fields_put_u64(&writer, PLAN_TCP_PORT, 443);
+	}
+	assert_true(show(&writer, &facts));
+	return text;
+}
+
+static void
+the_network_is_said_plainly(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(text_of("default", NETWORK_NONE, 7), "network     none: "));
+	assert_non_null(strstr(text, "net 0x3 scopes 0x3\n"));
+	assert_non_null(strstr(text, "layers      network_namespace landlock\n"));
+	assert_non_null(strstr(text_of("agent", NETWORK_LOOPBACK, 7), "network     loopback: "));
+	assert_non_null(strstr(text, "net 0 scopes 0x3\n"));
+	assert_non_null(strstr(text_of("default", NETWORK_TCP_PORTS, 7),
+	    "network     TCP connections to any address on ports 53 443, from the host's network"));
+	assert_non_null(strstr(text, "its loopback too"));
+	assert_non_null(strstr(text, "ABI 7, floor 6;"));
+	assert_non_null(strstr(text, "layers      landlock\n"));
+	assert_non_null(strstr(text_of("default", NETWORK_TCP_PORTS, 5), "floor 6: NOT MET"));
+	assert_non_null(strstr(text_of("strict", NETWORK_NONE, 7), "no sockets but pairs of streams"));
+	assert_non_null(strstr(text, "seccomp     \"strict\" lists what it allows"));
+	assert_non_null(strstr(text_of("compat", NETWORK_NONE, 7), "\"compat\" lists what it refuses"));
 }
 
 static void
@@ -109,6 +153,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts_are_said),
 		cmocka_unit_test(what_has_no_controller_is_said_not_to_hold),
+		cmocka_unit_test(the_network_is_said_plainly),
 		cmocka_unit_test(many_variables_are_counted_not_lost),
 		cmocka_unit_test(other_bytes_are_no_plan),
 	};
