@@ -1,5 +1,5 @@
 /* `check` and `bounds` of the broker's binary, broker/check.c, each in a child with a pipe.
- * links: broker/check.c broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_hooks.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_places.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/fields.c broker/policy_cage.c broker/policy_limits.c broker/policy_paths.c shared/profile.c shared/run.c broker/policy_network.c shared/tcp_ports.c broker/policy_audit.c shared/vkey.c shared/owner.c
+ * links: broker/check.c $(POLICY)
  * libs: -lcjson -lsodium */
 #include <sys/wait.h>
 

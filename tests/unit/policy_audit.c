@@ -1,5 +1,5 @@
 /* The section "audit" of a policy: broker/policy_audit.c, and the texts of keys, shared/vkey.c.
- * links: broker/policy.c broker/policy_audit.c broker/policy_decide.c broker/policy_environment.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/boot.c shared/fields.c shared/text.c shared/vkey.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c
+ * links: $(POLICY) shared/boot.c
  * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
