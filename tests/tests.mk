@@ -18,7 +18,7 @@ AUDITOR = $(filter-out auditor/main.c auditor/confine.c,$(wildcard auditor/*.c))
     $(addprefix shared/,packed.c boot.c channel.c fields.c loop.c messages.c process.c run.c digest.c text.c \
     base64.c log.c vkey.c tcp_ports.c)
 POLICY = $(wildcard broker/policy*.c) $(wildcard shared/json*.c shared/secret*.c) $(addprefix shared/,base64.c \
-    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c landlock.c)
+    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c landlock.c landlock_rights.c)
 
 # What the tests say of themselves, read in one go: unit_text_LINKS, unit_text_LIBS, ...
 $(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) tests/tests.mk
@@ -99,9 +99,18 @@ $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUI
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
+# Every program with an older kernel's answer about Landlock.
+define old_kernel
+$(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1)_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $$(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -Wl,--wrap=landlock_abi -o $$@ $$^ \
+	    $(wordlist 3,9,$($(1)_ROW))
+endef
+$(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
 TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
-    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe
+    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
+    $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
 
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.
@@ -128,8 +137,11 @@ fuzz:
 	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
 
-# Half of the time for each.
-soak: all
+# The auditor alone killed a thousand times at random, then half of the time for each of the others.
+soak: all $(BUILD)/unit/auditor_process
+	@set -e; for seed in 1 2 3 4 5 6 7 8 9 10; do echo "auditor killed at random, 100 rounds, seed $$seed"; \
+	    KILL_SEED=$$seed AUDITOR_TEST='killed_at_random*' AUDITOR_BINARY=$(BUILD)/agent-safe-auditor \
+	    $(BUILD)/unit/auditor_process; done
 	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/crash.sh
 	@+$(MAKE) --no-print-directory -s $(BUILD)/unit/model
 	MODEL_ROUNDS=$$(( $(MINUTES) * 50 )) MODEL_SEED=$$(date +%s) $(BUILD)/unit/model 2>/dev/null
