@@ -139,3 +139,19 @@ lines() { agent_safe audit export | sed '/^$/d'; }
 	[ "$status" -ne 0 ]
 	[ "$(packed)" = 0 ]
 }
+
+@test "more segments than one message carries: the folder is read, plain and compressed ones alike" {
+	for _ in $(seq 252); do agent_safe audit rotate >/dev/null; done
+	agent_safe audit compress | jq -e '.segments == 254'
+	run_job echo last >/dev/null
+	agent_safe audit rotate >/dev/null
+	# Of two files of one segment the plain one counts, also here.
+	chattr -R -a "$LOG"
+	last=$(files | tail -n 2 | head -n 1)
+	head -c 50 /dev/urandom >"$LOG/$last.zst"
+	agent_safe audit-verify | jq -e '.valid and .segments == 256'
+	lines >"$WS_TOP/all"
+	[ "$(wc -l <"$WS_TOP/all")" -gt 500 ]
+	jq -es 'all(type == "object") and ([.[].seq] == [range(length)])' "$WS_TOP/all"
+	agent_safe audit show "$ID" | jq -es 'length == 7'
+}
