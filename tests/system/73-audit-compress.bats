@@ -155,3 +155,18 @@ lines() { agent_safe audit export | sed '/^$/d'; }
 	jq -es 'all(type == "object") and ([.[].seq] == [range(length)])' "$WS_TOP/all"
 	agent_safe audit show "$ID" | jq -es 'length == 7'
 }
+
+@test "the open segment with a false newer one behind it: its lines are all kept" {
+	chattr -R -a "$LOG"
+	touch "$LOG/seg-00000000000000999999.jsonl"
+	lines >"$WS_TOP/before"
+	run agent_safe audit compress
+	rm "$LOG/seg-00000000000000999999.jsonl"
+	# Whatever became of it, the trio notices, and nothing that was recorded is gone.
+	run_job true >/dev/null 2>&1 || true
+	agent_safe serve --stop >/dev/null || true
+	workspace_start
+	lines | head -n "$(wc -l <"$WS_TOP/before")" | cmp - "$WS_TOP/before"
+	agent_safe audit-verify | jq -e .valid
+	run_job true | jq -e '.status == "succeeded"'
+}
