@@ -58,7 +58,8 @@ read_file(struct reader *reader, int fd)
 
 	if (!file)
 		fault_die("internal_error", "fdopen: %s", strerror(errno));
-	while ((length = getline(&line, &room, file)) > 0 && !output_failed())
+	/* A torn end has no newline and is no line: the next segment says how long it is, and its digest. */
+	while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n' && !output_failed())
 		read_line(reader, line, (size_t)length);
 	if (ferror(file))
 		fault_die("internal_error", "a segment of the log cannot be read");
