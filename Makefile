@@ -6,6 +6,7 @@ BINDIR = $(PREFIX)/bin
 LIBEXECDIR = $(PREFIX)/libexec/agent-safe
 SHAREDIR = $(PREFIX)/share
 UNITDIR = $(PREFIX)/lib
+SYSCONFDIR = /etc
 CC = gcc
 ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 
@@ -21,22 +22,32 @@ HARDEN += $(if $(filter x86_64,$(ARCH)),-fcf-protection=full)
 BASE = -std=gnu17 -D_GNU_SOURCE -DAGENT_SAFE_VERSION='"$(VERSION)"' -DAGENT_SAFE_LIBEXECDIR='"$(LIBEXECDIR)"' $(WARN)
 CFLAGS = -O2 -g
 LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
+# Each job forks the executor five times and executes one keeper: without a dynamic loader and its mappings
+# that costs a tenth less.  Where a library comes without its archive, and under a sanitizer, they are linked
+# like the others.
+archive = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null))
+STATIC := $(if $(findstring -fsanitize,$(EXTRA)),,$(if $(and $(call archive,c),$(call archive,seccomp),$(call \
+    archive,sodium)),executor keeper))
 # What is in force: printed into build/flags, so that a change of compiler or flags builds anew.
-FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA)
+FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA) static: $(STATIC)
 
 # One row per program: folder, binary, libraries.  A folder with a main.c is one program.
-PROGRAMS = broker launch cli mcp executor keeper relay auditor verify
+PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness courier
 broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
-cli_ROW      = broker/cli      agent-safe              -lcjson
+cli_ROW      = broker/cli      agent-safe              -lcjson -lzstd
 mcp_ROW      = broker/mcp      agent-safe-mcp          -lcjson
 executor_ROW = executor        agent-safe-executor     -lseccomp -lsodium
 keeper_ROW   = executor/keeper agent-safe-keeper       -lsodium
 relay_ROW    = executor/relay  agent-safe-relay
-auditor_ROW  = auditor         agent-safe-auditor      -lsodium
-verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium
-# Pure files of the auditor that its verifier shares.
-verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c walk.c segments.c dispatch.c)
+auditor_ROW  = auditor         agent-safe-auditor      -lsodium -lzstd
+verify_ROW   = auditor/verify  agent-safe-audit-verify -lsodium -lzstd
+witness_ROW  = auditor/witness agent-safe-witness      -lsodium
+courier_ROW  = auditor/courier agent-safe-courier
+# Pure files of the auditor that its verifier and the witness share.
+verify_EXTRA = $(addprefix auditor/,record.c strict.c scan.c tree.c chain.c cut.c rekey.c walk.c segments.c dispatch.c \
+    seals.c checkpoint.c cosign.c)
+witness_EXTRA = $(addprefix auditor/,scan.c tree.c consistency.c checkpoint.c)
 
 BUILT = $(foreach p,$(PROGRAMS),$(if $(wildcard $(firstword $($p_ROW))/main.c),$p))
 BINARIES = $(foreach p,$(BUILT),$(BUILD)/$(word 2,$($p_ROW)))
@@ -64,17 +75,18 @@ $(BUILD)/obj/$(1)/%.o: %.c $(BUILD)/flags
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) -iquote shared -iquote $(firstword $($(1)_ROW)) \
 	    $(if $($(1)_EXTRA),-iquote auditor) -MMD -MP -c -o $$@ $$<
 $(BUILD)/$(word 2,$($(1)_ROW)): $$($(1)_OBJ) $(BUILD)/libshared.a
-	$(CC) $(CFLAGS) $(EXTRA) $(LDFLAGS) -o $$@ $$($(1)_OBJ) $(BUILD)/libshared.a $(wordlist 3,9,$($(1)_ROW))
+	$(CC) $(CFLAGS) $(EXTRA) $(if $(filter $(1),$(STATIC)),$(LDFLAGS:-pie=-static-pie),$(LDFLAGS)) -Wl,-Map=$(BUILD)/obj/$(1)/map \
+	    -o $$@ $$($(1)_OBJ) $(BUILD)/libshared.a $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(PROGRAMS),$(eval $(call program,$p)))
 
 -include $(shell find $(BUILD)/obj $(BUILD)/san -name '*.d' 2>/dev/null)
 
-# The table above for those who check it: folder, binary, libraries; what the verifier borrows.
+# The table above for those who check it: folder, binary, libraries; which file of the auditor is borrowed by whom.
 rows:
 	@$(foreach p,$(BUILT),echo '$($p_ROW)';)
 borrowed:
-	@echo '$(verify_EXTRA)'
+	@$(foreach p,$(BUILT),$(foreach f,$($p_EXTRA),echo '$(firstword $($p_ROW)) $f';))
 
 # --- what people call ----------------------------------------------------------
 help:
@@ -82,7 +94,7 @@ help:
 #: make                   build everything into build/
 #: make demo              the main job in a scratch workspace, from proposal to verified log
 #: make deps              install what build and tests need (Debian: apt-get; elsewhere it names the packages)
-#: make install           DESTDIR= PREFIX=/usr: programs, man pages, units, completions, sample policy
+#: make install           DESTDIR= PREFIX=/usr: programs, man pages, units, AppArmor profile, completions, sample policy
 #: make uninstall         take that away again; state, policy and logs stay
 #: make clean             remove build/
 
@@ -100,14 +112,15 @@ put = $(if $(strip $(2)),install -d $(DESTDIR)$(3) && install -m $(1) $(2) $(DES
 install: all
 	$(call put,755,$(filter-out $(BUILD)/agent-safe,$(BINARIES)),$(LIBEXECDIR))
 	$(call put,755,$(BUILD)/agent-safe,$(BINDIR))
-	@for p in $(filter agent-safe-mcp agent-safe-audit-verify,$(notdir $(BINARIES))); do \
+	@for p in $(filter agent-safe-mcp agent-safe-audit-verify agent-safe-witness,$(notdir $(BINARIES))); do \
 	    ln -sfr $(DESTDIR)$(LIBEXECDIR)/$$p $(DESTDIR)$(BINDIR)/$$p; done
 	$(foreach n,1 5 7,$(if $(wildcard packaging/man/*.$n),$(call put,644,$(wildcard packaging/man/*.$n),$(SHAREDIR)/man/man$n);))
 	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
 	$(call put,644,packaging/sysusers.d/agent-safe.conf,$(UNITDIR)/sysusers.d)
 	$(call put,644,packaging/tmpfiles.d/agent-safe.conf,$(UNITDIR)/tmpfiles.d)
+	$(call put,644,packaging/apparmor/agent-safe,$(SYSCONFDIR)/apparmor.d)
 	@sed -i 's|/usr/libexec/agent-safe|$(LIBEXECDIR)|; s|/usr/bin/|$(BINDIR)/|' \
-	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service
+	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service $(DESTDIR)$(SYSCONFDIR)/apparmor.d/agent-safe
 	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
 	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
 	$(call put,644,packaging/policy.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)
@@ -115,9 +128,10 @@ install: all
 
 uninstall:
 	rm -rf $(DESTDIR)$(LIBEXECDIR) $(DESTDIR)$(SHAREDIR)/doc/agent-safe
-	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify)
+	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify agent-safe-witness)
 	rm -f $(foreach n,1 5 7,$(patsubst packaging/man/%,$(DESTDIR)$(SHAREDIR)/man/man$n/%,$(wildcard packaging/man/*.$n)))
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,systemd/system/agent-safe.service sysusers.d/agent-safe.conf tmpfiles.d/agent-safe.conf)
+	rm -f $(DESTDIR)$(SYSCONFDIR)/apparmor.d/agent-safe
 	rm -f $(DESTDIR)$(SHAREDIR)/bash-completion/completions/agent-safe $(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_agent-safe
 
 clean:

@@ -12,12 +12,26 @@
 #include "process.h"
 
 #include "auditor.h"
+#include "outward.h"
 #include "recover.h"
 #include "segments.h"
 
 #define ROUND_MESSAGES 256
 #define LEAVE_US 1000000u     /* after a peer has gone */
 #define SPACE_RETRY_US 1000000u
+
+/* The tree goes on with this line; in the anchors there is none. */
+static void
+note_leaf(struct auditor *auditor, const struct chain *chain, const struct record *record)
+{
+	struct history *history = &auditor->history;
+
+	if (chain->tree.size != record->seq + 1)
+		return;
+	if (history->size != record->seq)
+		history_begin_at(history, &chain->joint_tree);
+	history_add(history, chain->tree.last);
+}
 
 /* Every line of the log, read or written: what must be remembered of it. */
 static const char *
@@ -27,6 +41,9 @@ remember(void *context, const struct chain *chain, const struct record *record)
 
 	recent_note(&auditor->recent, record, chain->head);
 	joints_note(&auditor->joints, chain, record);
+	seals_note(&auditor->seals, chain, record);
+	targets_note(&auditor->targets, record);
+	note_leaf(auditor, chain, record);
 	return dispatch_follow(&auditor->dispatch, record);
 }
 
@@ -34,6 +51,7 @@ void
 auditor_open(struct auditor *auditor)
 {
 	enum journal_place place = journal_place(AUDITOR_LOG_FD);
+	const char *why;
 
 	digest_open();
 	if (!boot_read(BOOT_FD, &auditor->boot))
@@ -43,6 +61,10 @@ auditor_open(struct auditor *auditor)
 	auditor->degraded = place != JOURNAL_PLACE_FULL || journal_place(AUDITOR_KEY_FD) != JOURNAL_PLACE_FULL;
 	if (auditor->degraded)
 		log_warn("this filesystem may keep erased keys: forward security is degraded");
+	targets_open(&auditor->targets, &auditor->boot.audit);
+	why = logkey_open(&auditor->logkey, AUDITOR_KEY_FD, auditor->boot.origin);
+	if (why)
+		fatal("log.key: %s", why);
 	auditor->pen.each = remember;
 	auditor->pen.context = auditor;
 	recover(&auditor->pen, &auditor->walk, AUDITOR_LOG_FD, AUDITOR_KEY_FD, auditor->boot.origin);
@@ -83,6 +105,7 @@ auditor_begin(struct auditor *auditor)
 	process_watch(&auditor->loop);
 	tie(auditor, &auditor->broker, AUDITOR_BROKER_FD, PROCESS_BROKER);
 	tie(auditor, &auditor->executor, AUDITOR_EXECUTOR_FD, PROCESS_EXECUTOR);
+	outward_begin(auditor);
 }
 
 /* --- taking --------------------------------------------------------------------- */
@@ -170,6 +193,8 @@ complete_answers(struct auditor *auditor, bool sealed)
 
 		if (answer->type == MSG_RECORD_SYNCED && sealed)
 			answer->body.record_synced.sealed = 1;
+		if (answer->type == MSG_RECORD_SYNCED)
+			answer->body.record_synced.low = auditor->pen.low;
 		if (answer->type != MSG_LOG_SEALED || answer->body.log_sealed.size > 0)
 			continue;
 		answer->body.log_sealed.size = chain->next_seq;
@@ -226,6 +251,8 @@ timeout_ms(const struct auditor *auditor)
 {
 	uint64_t deadline = pen_deadline(&auditor->pen);
 
+	if (outward_deadline(auditor) < deadline)
+		deadline = outward_deadline(auditor);
 	if (auditor->leave_us > 0 && auditor->leave_us < deadline)
 		deadline = auditor->leave_us;
 	if (auditor->pen.low && clock_monotonic_us() + SPACE_RETRY_US < deadline)
@@ -239,6 +266,7 @@ commit_and_answer(struct auditor *auditor)
 	bool sealed = pen_commit(&auditor->pen);
 
 	complete_answers(auditor, sealed);
+	outward_tend(auditor, sealed);
 	send_answers(auditor, &auditor->broker);
 	send_answers(auditor, &auditor->executor);
 }
@@ -249,6 +277,7 @@ auditor_serve(struct auditor *auditor)
 	loop_wait(&auditor->loop, timeout_ms(auditor));
 	pen_tend(&auditor->pen);
 	take_round(auditor);
+	outward_hear(auditor);
 	commit_and_answer(auditor);
 }
 
@@ -266,6 +295,8 @@ auditor_close(struct auditor *auditor)
 	/* What was sent before we were asked to stop is still recorded; a peer that goes on is left. */
 	for (unsigned rounds = 0; rounds < 16 && take_round(auditor) > 0; rounds++)
 		commit_and_answer(auditor);
+	outward_record_rest(auditor);
 	pen_close(&auditor->pen);
+	logkey_close(&auditor->logkey);
 	loop_close(&auditor->loop);
 }

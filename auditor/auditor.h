@@ -7,9 +7,12 @@
 #include "loop.h"
 
 #include "dispatch.h"
+#include "history.h"
 #include "joints.h"
+#include "logkey.h"
 #include "pen.h"
 #include "recent.h"
+#include "targets.h"
 #include "walk.h"
 
 #define AUDITOR_ANSWERS 512 /* waiting for one peer: a batch, and the segments of one LOG_SEAL */
@@ -25,6 +28,12 @@ struct peer {
 	size_t first, count;
 };
 
+/* A permit that is given when a quorum of witnesses has seen the intent. */
+struct withheld {
+	struct message permit;
+	uint64_t deadline_us; /* CLOCK_MONOTONIC */
+};
+
 struct auditor {
 	struct boot boot;
 	struct loop loop;
@@ -33,6 +42,18 @@ struct auditor {
 	struct dispatch dispatch;
 	struct recent recent;
 	struct joints joints;
+	struct seals seals;
+	struct history history;
+	struct logkey logkey;
+
+	/* Checkpoints leave through the courier, which may end without us. */
+	struct channel courier;
+	struct source courier_source;
+	bool has_courier;
+	struct targets targets;
+	struct withheld withheld[LIMIT_SLOTS];
+	size_t withheld_count;
+
 	struct walk walk;       /* scratch of recovery and of the broker's greeting */
 	bool degraded;          /* this filesystem does not erase in place */
 	uint64_t leave_us;      /* CLOCK_MONOTONIC; a peer is gone: serve the other until then; 0: no */

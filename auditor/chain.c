@@ -29,6 +29,7 @@ chain_join(struct chain *chain, const struct chain_joint *joint)
 	chain->at_joint = true;
 	chain->joint = *joint;
 	chain->joint_tree = chain->tree;
+	memcpy(chain->joint_head, chain->head, 32);
 }
 
 void
@@ -198,6 +199,36 @@ take_seal(struct chain *chain, const struct record *record, const uint8_t *root)
 	return NULL;
 }
 
+bool
+chain_is_signed(const struct rekey *rekey, const char *origin, const uint8_t operator_key[32])
+{
+	char text[REKEY_TEXT];
+	size_t length = rekey_text(rekey, origin, text);
+
+	return crypto_sign_verify_detached(rekey->signature, (const uint8_t *)text, length, operator_key) == 0;
+}
+
+/* head: of the lines that the operator has seen, or NULL: they are gone. */
+static const char *
+take_rekey(struct chain *chain, const struct record *record, const uint8_t *head)
+{
+	struct rekey rekey;
+
+	if (!rekey_read_body(record->body, record->body_length, &rekey))
+		return "rekey: form";
+	if (rekey.size + 1 != record->seq)
+		return "rekey: size";
+	if (head && memcmp(rekey.head, head, 32) != 0)
+		return "rekey: head";
+	if (chain->operator_known && !chain_is_signed(&rekey, chain->origin, chain->operator_key))
+		return "rekey: not signed by the operator";
+	if (!chain->operator_known && chain->unproven_seq == 0)
+		chain->unproven_seq = record->seq;
+	memcpy(chain->key, rekey.key, 32);
+	chain->rekeys++;
+	return NULL;
+}
+
 /* What was removed is told as the anchors tell it. */
 static const char *
 take_prune(struct chain *chain, const struct record *record)
@@ -227,9 +258,9 @@ check_place(const struct chain *chain, const struct record *record)
 		return "the second line is not seal 0";
 	if (is_segment != chain->at_joint)
 		return is_segment ? "log.segment inside a segment" : "the segment does not begin with log.segment";
-	/* Believing it needs the operator's key, which nobody has given. */
-	if (strcmp(record->type, "log.rekey") == 0)
-		return "log.rekey without an operator key to check it";
+	/* What the operator signs is the end of the segment before. */
+	if (strcmp(record->type, "log.rekey") == 0 && record->seq != chain->joint_tree.size + 1)
+		return "log.rekey is not the second line of a segment";
 	return NULL;
 }
 
@@ -251,6 +282,8 @@ take_type(struct chain *chain, const struct record *record)
 		return check_segment(chain, record);
 	if (strcmp(record->type, "log.prune") == 0)
 		return take_prune(chain, record);
+	if (strcmp(record->type, "log.rekey") == 0)
+		return take_rekey(chain, record, chain->joint_head);
 	return NULL;
 }
 
@@ -283,6 +316,13 @@ chain_take(struct chain *chain, const char *line, size_t length, struct record *
 
 /* --- a log whose beginning was removed --------------------------------------- */
 
+bool
+chain_is_anchor(const struct record *record)
+{
+	return strcmp(record->type, "log.seal") == 0 || strcmp(record->type, "log.genesis") == 0 ||
+	    strcmp(record->type, "log.rekey") == 0;
+}
+
 const char *
 chain_take_anchor(struct chain *chain, const char *line, size_t length, struct record *record)
 {
@@ -298,6 +338,8 @@ chain_take_anchor(struct chain *chain, const char *line, size_t length, struct r
 		why = take_genesis(chain, record);
 	else if (chain->next_seq > 0 && strcmp(record->type, "log.seal") == 0)
 		why = take_seal(chain, record, NULL);
+	else if (chain->next_seq > 0 && strcmp(record->type, "log.rekey") == 0)
+		why = take_rekey(chain, record, NULL);
 	else
 		return "anchors: neither log.genesis at the beginning nor a seal";
 	if (why)

@@ -14,6 +14,7 @@
 
 #include "cut.h"
 #include "record.h"
+#include "rekey.h"
 #include "tree.h"
 
 #define CHAIN_UNSEALED_MAX 256 /* lines without a seal among them; one more is an error */
@@ -33,6 +34,8 @@ struct chain {
 	char origin[LIMIT_ORIGIN]; /* given, or believed from the genesis line */
 	uint8_t genesis_key[32];
 	bool origin_known, key_known; /* given by someone trusted */
+	uint8_t operator_key[32];     /* that a log.rekey is checked with */
+	bool operator_known;          /* given by someone trusted */
 
 	uint64_t next_seq;
 	uint8_t head[32];               /* SHA-256 of the last line; zeros before the first */
@@ -48,6 +51,10 @@ struct chain {
 	bool at_joint;                  /* the next line must be the log.segment that joint tells */
 	struct chain_joint joint;
 	struct tree joint_tree;         /* before the first line of the segment in progress */
+	uint8_t joint_head[32];         /* SHA-256 of the line before that */
+
+	uint64_t rekeys;                /* how often an operator has given the log a new key */
+	uint64_t unproven_seq;          /* of the first log.rekey that no operator's key was there to check; 0: none */
 
 	struct cut cut;                 /* where the log begins, when what came before was removed */
 	bool cut_told;                  /* a log.prune tells the same */
@@ -65,6 +72,12 @@ void chain_join(struct chain *chain, const struct chain_joint *joint);
  */
 const char *chain_take(struct chain *chain, const char *line, size_t length, struct record *record);
 
+/* Has this operator signed it? */
+bool chain_is_signed(const struct rekey *rekey, const char *origin, const uint8_t operator_key[32]);
+
+/* A line that stays in anchors.jsonl and goes into proofs: the keys hang on it. */
+bool chain_is_anchor(const struct record *record);
+
 /* "seg-00000000000000000010.jsonl". */
 void chain_segment_name(char name[CHAIN_NAME], uint64_t first_seq);
 
@@ -73,8 +86,8 @@ size_t chain_genesis_body(char *body, size_t size, const char *origin, const uin
 size_t chain_segment_body(char *body, size_t size, const struct chain_joint *joint);
 
 /*
- * The next line of anchors.jsonl, with its newline: the genesis line, then every seal of the lines
- * that were removed.  Their signatures are checked, from key to key; what lay between them is
+ * The next line of anchors.jsonl, with its newline: the genesis line, then every seal and log.rekey of
+ * the lines that were removed.  Their signatures are checked, from key to key; what lay between them is
  * gone, and so is what proved the seals' own sn.  NULL, or what is wrong.
  */
 const char *chain_take_anchor(struct chain *chain, const char *line, size_t length, struct record *record);

@@ -18,7 +18,7 @@
 
 /* The facts of one message by tag; argv is a list and stays in the bytes. */
 struct facts {
-	struct field fields[FACT_DETAIL + 1];
+	struct field fields[FACT_TAG_END];
 	const void *bytes;
 	size_t length;
 	unsigned argc;
@@ -27,10 +27,11 @@ struct facts {
 
 static const struct {
 	const char *type;
-	enum fact_tag tags[5]; /* exactly these, ended by 0 */
+	enum fact_tag tags[6]; /* exactly these, ended by 0 */
 	enum fact_tag may;     /* and perhaps this one */
 } kinds[] = {
-	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256 },
+	[FACT_STARTED] = { "exec.start", { FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256,
+		FACT_LANDLOCK_HANDLED },
 		(enum fact_tag)0 },
 	[FACT_REFUSED] = { "exec.refused", { FACT_STAGE, FACT_ERROR }, (enum fact_tag)0 },
 	[FACT_SIGNAL] = { "exec.signal", { FACT_SIGNAL_NUMBER }, (enum fact_tag)0 },
@@ -39,7 +40,8 @@ static const struct {
 };
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
-	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, NONE };
+	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, FACT_NETWORK,
+	NONE };
 
 const char *
 compose_fact_type(uint32_t fact)
@@ -237,6 +239,8 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	put_digest(&text, &facts, FACT_PROGRAM_SHA256);
 	json_text_raw(&text, "},\"profile\":");
 	put_name(&text, &facts, FACT_PROFILE, LIMIT_PROFILE);
+	json_text_raw(&text, ",\"network\":");
+	put_name(&text, &facts, FACT_NETWORK, FACT_NETWORK_BYTES);
 	return finish(&text);
 }
 
@@ -249,6 +253,24 @@ put_end(struct json_text *text, const struct facts *facts)
 		compose_end(text, &end);
 	else
 		text->failed = true;
+}
+
+/* What Landlock has taken from the job, in the kernel's bits. */
+static void
+put_handled(struct json_text *text, const struct facts *facts)
+{
+	static const char *const names[] = { ",\"landlock\":{\"fs\":", ",\"net\":", ",\"scoped\":" };
+	uint64_t handled[3];
+
+	if (!field_copy(&facts->fields[FACT_LANDLOCK_HANDLED], handled, sizeof(handled))) {
+		text->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_text_raw(text, names[i]);
+		json_text_unsigned(text, handled[i]);
+	}
+	json_text_raw(text, "}");
 }
 
 static void
@@ -265,6 +287,7 @@ put_started(struct json_text *text, const struct facts *facts)
 	put_number(text, facts, FACT_LANDLOCK_ABI);
 	json_text_raw(text, ",\"filter_sha256\":");
 	put_digest(text, facts, FACT_FILTER_SHA256);
+	put_handled(text, facts);
 }
 
 static void

@@ -57,13 +57,27 @@ put_stream(struct json_text *text, const char *name, const struct stream_end *en
 static void
 put_flags(struct json_text *text, uint32_t flags)
 {
-	static const char *const names[] = { "core_dumped", "leftovers", "forced", "capture_fault" };
+	static const char *const names[] = { "core_dumped", "leftovers", "forced", "capture_fault",
+		"idle", "process_limit" };
 
 	for (unsigned bit = 0; bit < sizeof(names) / sizeof(names[0]); bit++) {
 		json_text_raw(text, ",\"");
 		json_text_raw(text, names[bit]);
 		json_text_raw(text, flags & 1u << bit ? "\":true" : "\":false");
 	}
+}
+
+/* Only where denied calls were counted: 0 would say that there were none. */
+static void
+put_denied(struct json_text *text, const struct run_end *end)
+{
+	static const uint8_t none[32];
+
+	if (memcmp(end->denied_sha256, none, sizeof(none)) == 0)
+		return;
+	put_member(text, "denied", end->denied);
+	json_text_raw(text, ",\"denied_sha256\":");
+	json_text_hex(text, end->denied_sha256);
 }
 
 void
@@ -93,6 +107,7 @@ compose_end(struct json_text *text, const struct run_end *end)
 	put_member(text, "memory_peak", end->memory_peak);
 	json_text_raw(text, ",\"layers\":");
 	compose_end_layers(text, end->layers);
+	put_denied(text, end);
 	put_stream(text, "stdout", &end->out);
 	put_stream(text, "stderr", &end->err);
 }

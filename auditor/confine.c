@@ -42,6 +42,8 @@ static const struct seal_rule rules[] = {
 	{ .number = __NR_recvmsg },
 	{ .number = __NR_sendmsg },
 	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_GET_SEALS },
+	{ .number = __NR_memfd_create }, /* a checkpoint for the courier */
+	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_ADD_SEALS },
 	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_GETFL }, /* fdopendir() asks */
 	{ .number = __NR_fcntl, .argument = 2, .mask = UINT32_MAX, .value = F_SETFD }, /* and sets close-on-exec */
 	{ .number = __NR_epoll_ctl },

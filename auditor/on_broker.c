@@ -84,6 +84,7 @@ auditor_on_broker_hello(struct auditor *auditor, const struct message *message)
 	memcpy(welcome->genesis_key, chain->genesis_key, 32);
 	welcome->acked_known = 1; /* else compare_memories() had ended us; nothing acknowledged is known too */
 	welcome->degraded = auditor->degraded;
+	memcpy(welcome->log_key, auditor->logkey.vkey.key, 32);
 	auditor_answer(&auditor->broker, &answer);
 }
 

@@ -8,6 +8,7 @@
 
 #include "auditor.h"
 #include "compose.h"
+#include "outward.h"
 
 static void
 require_greeting(const struct auditor *auditor, const char *what)
@@ -84,7 +85,8 @@ permit_intent(struct auditor *auditor, const struct msg_intent_declare *intent, 
 		fatal("exec.intent: %s", why);
 	permitted->run = intent->run;
 	memcpy(permitted->digest, intent->digest, sizeof(permitted->digest));
-	auditor_answer(&auditor->executor, &answer);
+	if (!outward_withhold(auditor, &answer))
+		auditor_answer(&auditor->executor, &answer);
 }
 
 static void

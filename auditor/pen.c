@@ -16,12 +16,15 @@
 #define DAY_US UINT64_C(86400000000)
 #define NOTE_BYTES 1024
 
-/* A line of these types is sealed in its commit: nobody is answered before the seal is durable. */
+/*
+ * A line of these types is sealed in its commit: nobody is answered before the seal is durable.  A
+ * cosignature is about a seal: sealed at once it would make the next one to be cosigned.
+ */
 static bool
 wants_seal(const struct record *record)
 {
-	return record->source == RECORD_AUDITOR || strcmp(record->type, "exec.intent") == 0 ||
-	    strcmp(record->type, "job.approved") == 0;
+	return (record->source == RECORD_AUDITOR && strcmp(record->type, "log.cosign") != 0) ||
+	    strcmp(record->type, "exec.intent") == 0 || strcmp(record->type, "job.approved") == 0;
 }
 
 /* Compose the line behind what is gathered and take it through the chain. */

@@ -13,6 +13,7 @@
 #include "text.h"
 
 #include "recover.h"
+#include "renew.h"
 #include "segments.h"
 
 /* A segment that was left in good order is written on until it has this size, or the day is over. */
@@ -105,20 +106,36 @@ begin_log(struct pen *pen, int key_fd, const char *origin)
 	log_info("a new log begins: %s", origin);
 }
 
-/* Torn bytes or lines without a seal: the last stop was none in good order. */
+/* A segment with the operator's statement, before anything that the new key seals. */
 static void
-continue_log(struct pen *pen, const struct walk *walk)
+note_rekey(struct pen *pen, const struct rekey *rekey)
+{
+	char body[REKEY_BODY];
+
+	rekey_body(rekey, body);
+	pen_note(pen, "log.rekey", "%s", body);
+}
+
+/*
+ * Torn bytes or lines without a seal: the last stop was none in good order.  rekey: the operator's
+ * statement, when the key was lost.
+ */
+static void
+continue_log(struct pen *pen, const struct walk *walk, const struct rekey *rekey)
 {
 	struct chain_joint joint = { .first_seq = walk->segment, .torn = walk->torn };
 	bool unclean = walk->torn > 0 || walk->chain.unsealed > 0;
 
 	memcpy(joint.torn_sha256, walk->torn_sha256, sizeof(joint.torn_sha256));
-	if (!unclean && walk->good_bytes < CONTINUE_BYTES && pen_is_of_today(&walk->chain)) {
+	if (!unclean && !rekey && !walk->compressed && walk->good_bytes < CONTINUE_BYTES &&
+	    pen_is_of_today(&walk->chain)) {
 		if (journal_open(&pen->journal, pen->log_fd, walk->segment) < 0)
 			fatal("segment %" PRIu64 " cannot be opened: %s", walk->segment, strerror(errno));
 		return;
 	}
 	pen_begin_segment(pen, &joint);
+	if (rekey)
+		note_rekey(pen, rekey);
 	if (unclean) {
 		log_warn("the last stop was none in good order: %" PRIu64 " lines without a seal kept, %" PRIu64
 		    " torn bytes declared", walk->chain.unsealed, walk->torn);
@@ -130,8 +147,9 @@ continue_log(struct pen *pen, const struct walk *walk)
 }
 
 static void
-resume_log(struct pen *pen, struct walk *walk, const struct segments *segments, const char *origin)
+resume_log(struct pen *pen, struct walk *walk, const struct segments *segments, int key_fd, const char *origin)
 {
+	struct rekey rekey, *renewed = NULL;
 	const char *why;
 
 	walk_begin(walk, origin, NULL);
@@ -146,11 +164,13 @@ resume_log(struct pen *pen, struct walk *walk, const struct segments *segments, 
 	if (walk->chain.next_seal == 0 || walk->lines == 0)
 		fatal("segment %" PRIu64 " has not one good line" ADVICE, walk->segment);
 	why = sign_resume(&pen->sign, walk->chain.next_seal, walk->chain.key);
-	if (why)
+	if (why && renew(pen, &walk->chain, key_fd, &rekey))
+		renewed = &rekey;
+	else if (why)
 		fatal("log (%" PRIu64 " lines, %" PRIu64 " seals) and key.state disagree: %s" ADVICE,
 		    walk->chain.next_seq, walk->chain.next_seal, why);
 	pen->chain = walk->chain;
-	continue_log(pen, walk);
+	continue_log(pen, walk, renewed);
 }
 
 void
@@ -170,8 +190,12 @@ recover(struct pen *pen, struct walk *walk, int log_fd, int key_fd, const char *
 	if (segments.count == 0)
 		begin_log(pen, key_fd, origin);
 	else
-		resume_log(pen, walk, &segments, origin);
+		resume_log(pen, walk, &segments, key_fd, origin);
 	segments_free(&segments);
+	/* At every start from then on: nobody should have to look for it. */
+	if (pen->chain.rekeys > 0)
+		log_warn("this log has lost its key %" PRIu64 " times and was continued on the operator's word",
+		    pen->chain.rekeys);
 	publish_trust(pen);
 }
 

@@ -8,15 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "packed.h"
 #include "scope.h"
 
 #include "chain.h"
 #include "segments.h"
 
+#define READ (O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+
+#define NAME (CHAIN_NAME + sizeof(PACKED_SUFFIX))
+
+static void
+compressed_name(char name[NAME], uint64_t first_seq)
+{
+	chain_segment_name(name, first_seq);
+	memcpy(name + strlen(name), PACKED_SUFFIX, sizeof(PACKED_SUFFIX));
+}
+
 bool
 segments_read_name(const char *name, uint64_t *first_seq)
 {
-	char again[CHAIN_NAME];
+	char again[NAME];
 
 	if (strncmp(name, "seg-", 4) != 0)
 		return false;
@@ -24,7 +36,10 @@ segments_read_name(const char *name, uint64_t *first_seq)
 	*first_seq = strtoull(name + 4, NULL, 10);
 	if (errno != 0)
 		return false;
-	/* Only the one form that a writer gives it. */
+	/* Only the two forms that a writer gives it. */
+	compressed_name(again, *first_seq);
+	if (strcmp(again, name) == 0)
+		return true;
 	chain_segment_name(again, *first_seq);
 	return strcmp(again, name) == 0;
 }
@@ -50,6 +65,15 @@ grow(void *list, size_t count, size_t size)
 }
 
 static int
+add_stranger(struct segments *segments, const char *name)
+{
+	if (grow(&segments->strangers, segments->stranger_count, sizeof(name)) < 0)
+		return -1;
+	segments->strangers[segments->stranger_count] = strdup(name);
+	return segments->strangers[segments->stranger_count++] ? 0 : -1;
+}
+
+static int
 add_name(struct segments *segments, const char *name)
 {
 	uint64_t first_seq;
@@ -60,16 +84,36 @@ add_name(struct segments *segments, const char *name)
 		segments->has_anchors = true;
 		return 0;
 	}
-	if (segments_read_name(name, &first_seq)) {
-		if (grow(&segments->first_seqs, segments->count, sizeof(first_seq)) < 0)
-			return -1;
-		segments->first_seqs[segments->count++] = first_seq;
-		return 0;
-	}
-	if (grow(&segments->strangers, segments->stranger_count, sizeof(name)) < 0)
+	if (!segments_read_name(name, &first_seq))
+		return add_stranger(segments, name);
+	if (grow(&segments->first_seqs, segments->count, sizeof(first_seq)) < 0)
 		return -1;
-	segments->strangers[segments->stranger_count] = strdup(name);
-	return segments->strangers[segments->stranger_count++] ? 0 : -1;
+	segments->first_seqs[segments->count++] = first_seq;
+	return 0;
+}
+
+/* Sort; a number that is there twice has both files, and of these the plain one counts. */
+static int
+settle(struct segments *segments)
+{
+	char name[NAME];
+	size_t count = 0;
+
+	if (segments->count > 0)
+		qsort(segments->first_seqs, segments->count, sizeof(uint64_t), compare);
+	for (size_t i = 0; i < segments->count; i++) {
+		uint64_t first_seq = segments->first_seqs[i];
+
+		if (count == 0 || segments->first_seqs[count - 1] != first_seq) {
+			segments->first_seqs[count++] = first_seq;
+			continue;
+		}
+		compressed_name(name, first_seq);
+		if (add_stranger(segments, name) < 0)
+			return -1;
+	}
+	segments->count = count;
+	return 0;
 }
 
 int
@@ -93,9 +137,7 @@ segments_list(int folder_fd, struct segments *segments)
 	if (errno != 0)
 		result = -1;
 	closedir(folder);
-	if (result == 0 && segments->count > 0)
-		qsort(segments->first_seqs, segments->count, sizeof(uint64_t), compare);
-	return result;
+	return result < 0 ? -1 : settle(segments);
 }
 
 void
@@ -117,13 +159,18 @@ segments_begin_late(const struct segments *segments)
 int
 segments_open(int folder_fd, uint64_t first_seq)
 {
-	char name[CHAIN_NAME] = SEGMENTS_ANCHORS;
+	char name[NAME] = SEGMENTS_ANCHORS;
 	struct stat st;
 	scoped_close int fd = -1;
 
 	if (first_seq != UINT64_MAX)
 		chain_segment_name(name, first_seq);
-	fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = openat(folder_fd, name, READ);
+	/* The compressed file is there before the plain one goes: in this order none is missed. */
+	if (fd < 0 && errno == ENOENT && first_seq != UINT64_MAX) {
+		compressed_name(name, first_seq);
+		fd = openat(folder_fd, name, READ);
+	}
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -1;
 	if (!S_ISREG(st.st_mode)) {

@@ -1,7 +1,10 @@
 #ifndef SEGMENTS_H
 #define SEGMENTS_H
 
-/* The files of a log folder. */
+/*
+ * The files of a log folder.  A closed segment may lie there compressed, as seg-….jsonl.zst; where
+ * the plain file is there too that one counts, and the other is a stranger.
+ */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,10 +26,13 @@ void segments_free(struct segments *segments);
 /* Was the beginning removed?  Then the anchors come first. */
 bool segments_begin_late(const struct segments *segments);
 
-/* Open one segment, or UINT64_MAX: the anchors, for reading; -1 with errno (EINVAL: not a regular file). */
+/*
+ * Open one segment, plain or else compressed, or UINT64_MAX: the anchors, for reading; -1 with errno
+ * (EINVAL: not a regular file).
+ */
 int segments_open(int folder_fd, uint64_t first_seq);
 
-/* "seg-<20 digits>.jsonl". */
+/* "seg-<20 digits>.jsonl", or that with ".zst" behind it. */
 bool segments_read_name(const char *name, uint64_t *first_seq);
 
 #endif

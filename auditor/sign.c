@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "sign.h"
 
 #define FILE_NAME "key.state"
+#define NEW_NAME "key.new"
 #define MAGIC "AL1KEY01"
 #define SUMMED 48 /* bytes of a slot that its digest covers */
 
@@ -141,30 +143,56 @@ erase_key(int fd, uint64_t number)
 	return fdatasync(fd);
 }
 
-int
-sign_open(struct sign *sign, int folder_fd)
+static int
+open_file(struct sign *sign, int folder_fd, const char *name)
 {
-	*sign = (struct sign){ .fd = openat(folder_fd, FILE_NAME, O_RDWR | O_CLOEXEC | O_NOFOLLOW) };
+	*sign = (struct sign){ .fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW) };
 	if (sign->fd < 0)
 		return errno == ENOENT ? 0 : -1;
 	return flock(sign->fd, LOCK_EX | LOCK_NB);
 }
 
-int
-sign_create(struct sign *sign, int folder_fd)
+/* Whole or not at all: a crash must not leave a file without a key. */
+static int
+create_file(struct sign *sign, int folder_fd, const char *name, uint64_t number)
 {
 	uint8_t bytes[2 * SIGN_SLOT] = { 0 }, state[32];
 	int result;
 
 	randombytes_buf(state, sizeof(state));
-	sign_slot_write(bytes, 0, state);
-	/* Whole or not at all: a crash must not leave a file without a key. */
-	result = journal_publish(folder_fd, FILE_NAME, (const char *)bytes, sizeof(bytes));
+	sign_slot_write(bytes + number % 2 * SIGN_SLOT, number, state);
+	result = journal_publish(folder_fd, name, (const char *)bytes, sizeof(bytes));
 	sodium_memzero(bytes, sizeof(bytes));
 	sodium_memzero(state, sizeof(state));
-	if (result < 0 || sign_open(sign, folder_fd) < 0)
+	if (result < 0 || open_file(sign, folder_fd, name) < 0)
 		return -1;
 	return sign->fd < 0 ? -1 : 0;
+}
+
+int
+sign_open(struct sign *sign, int folder_fd)
+{
+	return open_file(sign, folder_fd, FILE_NAME);
+}
+
+int
+sign_create(struct sign *sign, int folder_fd)
+{
+	return create_file(sign, folder_fd, FILE_NAME, 0);
+}
+
+int
+sign_open_new(struct sign *sign, int folder_fd, uint64_t number)
+{
+	if (open_file(sign, folder_fd, NEW_NAME) < 0)
+		return -1;
+	return sign->fd < 0 ? create_file(sign, folder_fd, NEW_NAME, number) : 0;
+}
+
+int
+sign_accept_new(int folder_fd)
+{
+	return renameat(folder_fd, NEW_NAME, folder_fd, FILE_NAME) < 0 ? -1 : fsync(folder_fd);
 }
 
 static int
@@ -185,6 +213,21 @@ read_slots(int fd, struct sign_slot slots[2])
 	}
 	sodium_memzero(bytes, sizeof(bytes));
 	return 0;
+}
+
+bool
+sign_peek(const struct sign *sign, uint64_t number, uint8_t public_key[32])
+{
+	struct sign_slot slots[2];
+	uint8_t state[32];
+	bool evolved, found;
+
+	found = read_slots(sign->fd, slots) == 0 && !sign_choose(slots, number, state, &evolved);
+	if (found)
+		make_public(state, public_key);
+	sodium_memzero(slots, sizeof(slots));
+	sodium_memzero(state, sizeof(state));
+	return found;
 }
 
 const char *

@@ -38,6 +38,17 @@ int sign_create(struct sign *sign, int folder_fd);
  */
 const char *sign_resume(struct sign *sign, uint64_t number, const uint8_t *public_key);
 
+/* --- a key for a log that has lost its own (renew.h) --- */
+
+/* Open and lock key.new, made with a random s_number when there is none; -1 with errno. */
+int sign_open_new(struct sign *sign, int folder_fd, uint64_t number);
+
+/* It becomes key.state, durable; -1 with errno. */
+int sign_accept_new(int folder_fd);
+
+/* The public key of seal `number` that lies here, and nothing is changed; false: there is none. */
+bool sign_peek(const struct sign *sign, uint64_t number, uint8_t public_key[32]);
+
 /* Public keys of seal n and of seal n+1. */
 void sign_public(const struct sign *sign, uint8_t public_key[32]);
 void sign_next_public(const struct sign *sign, uint8_t public_key[32]);

@@ -40,6 +40,7 @@ tree_add_leaf(struct tree *tree, const uint8_t leaf[32])
 {
 	unsigned count = (unsigned)__builtin_popcountll(tree->size);
 
+	memcpy(tree->last, leaf, 32);
 	memcpy(tree->peaks[count], leaf, 32);
 	/* Each trailing one of the old size is a full subtree that the new leaf completes. */
 	for (uint64_t size = tree->size; size & 1; size >>= 1, count--)

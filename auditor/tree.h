@@ -10,6 +10,7 @@
 
 struct tree {
 	uint64_t size;          /* leaves so far */
+	uint8_t last[32];       /* the newest leaf, for who keeps more than this */
 	uint8_t peaks[64][32];  /* the first popcount(size) are in use, largest subtree first */
 };
 

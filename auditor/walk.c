@@ -1,7 +1,6 @@
 /* Reading a log from its first byte. */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "digest.h"
 
@@ -10,7 +9,7 @@
 void
 walk_begin(struct walk *walk, const char *origin, const uint8_t *key)
 {
-	memset(walk, 0, offsetof(struct walk, buffer));
+	memset(walk, 0, offsetof(struct walk, packed));
 	chain_begin(&walk->chain, origin, key);
 }
 
@@ -100,20 +99,9 @@ take_lines(struct walk *walk, size_t length, bool (*take)(struct walk *, const c
 	return at;
 }
 
-static ssize_t
-read_some(int fd, char *bytes, size_t size)
-{
-	ssize_t length;
-
-	do
-		length = read(fd, bytes, size);
-	while (length < 0 && errno == EINTR);
-	return length;
-}
-
 /* Count and hash what lies behind the last good line, up to the end of the file. */
 static int
-take_torn(struct walk *walk, int fd, size_t held)
+take_torn(struct walk *walk, size_t held)
 {
 	struct digest_state state;
 	ssize_t length = (ssize_t)held;
@@ -123,7 +111,7 @@ take_torn(struct walk *walk, int fd, size_t held)
 		digest_add(&state, walk->buffer, (size_t)length);
 		walk->torn += (uint64_t)length;
 		walk->torn_has_lines |= memchr(walk->buffer, '\n', (size_t)length) != NULL;
-		length = read_some(fd, walk->buffer, sizeof(walk->buffer));
+		length = packed_read(&walk->packed, walk->buffer, sizeof(walk->buffer));
 	}
 	digest_end(&state, walk->torn_sha256);
 	return length < 0 ? -1 : 0;
@@ -134,12 +122,12 @@ take_torn(struct walk *walk, int fd, size_t held)
  * left is in the buffer; its length or -1.
  */
 static ssize_t
-take_file(struct walk *walk, int fd, bool (*take)(struct walk *, const char *, size_t), bool *failed)
+take_file(struct walk *walk, bool (*take)(struct walk *, const char *, size_t), bool *failed)
 {
 	size_t held = 0;
 
 	while (!*failed && !is_at_limit(walk) && held < LIMIT_RECORD_BYTES) {
-		ssize_t length = read_some(fd, walk->buffer + held, sizeof(walk->buffer) - held);
+		ssize_t length = packed_read(&walk->packed, walk->buffer + held, sizeof(walk->buffer) - held);
 		size_t taken;
 
 		if (length < 0)
@@ -155,10 +143,10 @@ take_file(struct walk *walk, int fd, bool (*take)(struct walk *, const char *, s
 }
 
 static int
-take_segment(struct walk *walk, int fd)
+take_open_segment(struct walk *walk)
 {
 	bool failed = false;
-	ssize_t held = take_file(walk, fd, take_line, &failed);
+	ssize_t held = take_file(walk, take_line, &failed);
 
 	if (held < 0)
 		return -1;
@@ -166,14 +154,31 @@ take_segment(struct walk *walk, int fd)
 		return 0;
 	if (!failed && held > 0)
 		walk->suspect = fault_here(walk, "line is not complete");
-	return take_torn(walk, fd, (size_t)held);
+	return take_torn(walk, (size_t)held);
+}
+
+/* A compressed segment that does not unpack is one that was changed: a fault, not an error. */
+static int
+take_segment(struct walk *walk, int fd)
+{
+	int result = packed_open(&walk->packed, fd, false);
+
+	walk->compressed = walk->packed.decoder != NULL;
+	if (result == 0)
+		result = take_open_segment(walk);
+	if (result < 0 && errno == EBADMSG) {
+		walk->fault = fault_here(walk, walk->packed.why);
+		result = 0;
+	}
+	packed_close(&walk->packed);
+	return result;
 }
 
 int
 walk_anchors(struct walk *walk, int fd)
 {
 	bool failed = false;
-	ssize_t held = take_file(walk, fd, take_anchor, &failed);
+	ssize_t held = packed_open(&walk->packed, fd, true) < 0 ? -1 : take_file(walk, take_anchor, &failed);
 
 	if (held < 0)
 		return -1;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "packed.h"
 
 #include "chain.h"
 
@@ -47,7 +48,9 @@ struct walk {
 	uint8_t torn_sha256[32];
 	/* A line that failed: a fault, unless the next segment declares these bytes as torn. */
 	struct walk_fault suspect;
+	bool compressed;     /* the file is not plain: nothing may be appended to it */
 
+	struct packed packed;
 	char buffer[WALK_BUFFER];
 };
 
@@ -61,7 +64,7 @@ void walk_begin(struct walk *walk, const char *origin, const uint8_t *key);
 int walk_anchors(struct walk *walk, int fd);
 
 /*
- * Read the next segment to its end.  first_seq: what its name says, or UINT64_MAX when it has no
+ * Read the next segment to its end, plain or compressed.  first_seq: what its name says, or UINT64_MAX when it has no
  * name.  0 (look at walk->fault), or -1 with errno when it cannot be read.  One whose lines the
  * anchors tell is passed over.
  */

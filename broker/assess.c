@@ -160,6 +160,8 @@ decide(struct operation *operation, const struct job *job)
 	}
 	policy_decide(operation->broker->rules.policy, &request, &assessment->decision);
 	explain(operation->broker, job, assessment);
+	if (assessment->decision.verdict == VERDICT_ALLOWED)
+		assess_cage(operation->broker, assessment);
 }
 
 static bool
@@ -201,7 +203,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 	scoped_free const char **environment =
 	    list_of(&job->environment, policy_fixed_count(policy));
 	struct plan_source source = { .policy_sha256 = policy_digest(policy),
-		.profile = assessment->decision.profile,
+		.cage = &assessment->decision.cage,
 		.root = root->path,
 		.cwd = job->cwd,
 		.cwd_dev = (uint64_t)job->cwd_dev,
@@ -356,7 +358,7 @@ assess_verdict(const struct assessment *assessment)
 		[VERDICT_NO_PROGRAM] = "program_unavailable", [VERDICT_TIMEOUT] = "timeout",
 		[VERDICT_NO_RULE] = "no_rule", [VERDICT_DENIED_RULE] = "denied_rule",
 		[VERDICT_ARGUMENT] = "denied_argument", [VERDICT_WORKDIR] = "outside_roots",
-		[VERDICT_ENVIRONMENT] = "environment",
+		[VERDICT_ENVIRONMENT] = "environment", [VERDICT_CAGE] = "cage_unavailable",
 	};
 
 	if (assessment->status == ASSESS_WORKDIR)

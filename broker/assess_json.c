@@ -77,6 +77,8 @@ add_limits(struct json *object, const struct job *job, const struct policy_limit
 	json_add_integer(all, "output_bytes", (int64_t)limits->output_bytes);
 	json_add_integer(all, "file_bytes", (int64_t)limits->file_bytes);
 	json_add_integer(all, "cpu_seconds", (int64_t)limits->cpu_seconds);
+	json_add_integer(all, "cpu_percent", (int64_t)limits->cpu_percent);
+	json_add_integer(all, "idle_ms", (int64_t)limits->idle_ms);
 	json_add_integer(all, "open_files", (int64_t)limits->open_files);
 	json_add_integer(all, "processes", (int64_t)limits->processes);
 	json_add_integer(all, "memory_bytes", (int64_t)limits->memory_bytes);
@@ -126,7 +128,9 @@ add_cage(const struct broker *broker, struct json *object, const struct job *job
 	scoped_free char *text = bytes_make(CAGE_TEXT_BYTES);
 	scoped_free char *clean = NULL;
 
-	memcpy(facts.filter_sha256, broker->filter_sha256, sizeof(facts.filter_sha256));
+	if (assessment->planned)
+		memcpy(facts.filter_sha256, broker->filter_sha256[assessment->decision.cage.profile]
+		    [assessment->decision.cage.network], sizeof(facts.filter_sha256));
 	if (assessment->planned && cage_text(assessment->plan.bytes, assessment->plan.length, &facts,
 	    text)) {
 		clean = result_repair(text, strlen(text));
@@ -143,7 +147,8 @@ add_plan(struct json *object, const struct job *job, const struct assessment *as
 
 	present_digest(object, "spec_digest", &digest);
 	if (assessment->planned) {
-		json_add_text(object, "profile", assessment->decision.profile);
+		json_add_text(object, "profile",
+		    profile_row(assessment->decision.cage.profile)->name);
 		add_limits(object, job, &assessment->decision.limits);
 	} else {
 		json_add_null(object, "profile");

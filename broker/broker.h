@@ -74,8 +74,11 @@ struct broker {
 	bool paused;                  /* an operator holds the whole queue */
 	uint64_t layers;              /* enum layer: what a job gets here */
 	uint32_t landlock_abi;
-	uint8_t filter_sha256[32];    /* of a job, as the executor loads it */
+	/* of a job, as the executor loads it; zeros: not within its bounds */
+	uint8_t filter_sha256[PROFILE_COUNT][NETWORK_COUNT][32];
 	uint8_t genesis_key[32];
+	uint8_t log_key[32]; /* the auditor's, for witnesses */
+	struct msg_witness_reported witnesses[1 + LIMIT_WITNESSES]; /* [0]: the export */
 	uint8_t boot_id[16];          /* of this kernel's run */
 	uint64_t idle_since_us;       /* monotonic, 0: not idle */
 	bool handing_segments;

@@ -32,6 +32,10 @@ static const struct {
 	{ PLAN_GRACE_MS, PLAN_TMP_BYTES, "limits" },
 	{ PLAN_AUDIT_LOSS, PLAN_AUDIT_LOSS, "policy: what happens when the auditor is gone" },
 	{ PLAN_RETRY_SAFE, PLAN_RETRY_SAFE, "retry" },
+	{ PLAN_NETWORK, PLAN_TCP_PORT, "cage: the network" },
+	{ PLAN_READ_PATH, PLAN_WRITE_PATH, "cage: paths beside the workspace" },
+	{ PLAN_IDLE_MS, PLAN_CPU_PERCENT, "limits: idle time or share of the processor" },
+	{ PLAN_MINIMUM, PLAN_MINIMUM, "cage: the layers that must be in force" },
 	{ PLAN_STDIN, PLAN_STDIN, "standard input" },
 };
 

@@ -92,6 +92,8 @@ add_warnings(struct json *report, const struct policy *policy)
 
 	if (count < WARNINGS_MOST)
 		count += policy_lint_places(policy, texts + count, WARNINGS_MOST - count);
+	if (count < WARNINGS_MOST)
+		count += policy_lint_cages(policy, texts + count, WARNINGS_MOST - count);
 
 	for (size_t i = 0; i < count && i < WARNINGS_MOST; i++) {
 		json_add_text(warnings, NULL, texts[i]);
@@ -141,12 +143,41 @@ check_main(int argc, char **argv)
 	return written ? status : EXIT_INTERNAL;
 }
 
+static void
+put_audit(struct fields_writer *writer, const struct boot_audit *audit)
+{
+	fields_put_u64(writer, BOUNDS_AUDIT_REQUIRE, (uint64_t)audit->require);
+	fields_put_u64(writer, BOUNDS_AUDIT_QUORUM, audit->quorum);
+	fields_put_u64(writer, BOUNDS_AUDIT_SECONDS, audit->seconds);
+	for (unsigned i = 0; i < audit->witness_count; i++)
+		fields_put_text(writer, BOUNDS_WITNESS, audit->witnesses[i]);
+	for (unsigned i = 0; i < audit->command_count; i++)
+		fields_put(writer, BOUNDS_COMMAND, audit->commands[i].argv, audit->commands[i].length);
+}
+
+/* Roots first, then what lies beside them: all paths, then all flags. */
+static void
+put_places(struct fields_writer *writer, const struct policy *policy)
+{
+	size_t roots = policy_root_count(policy), extras = policy_extra_count(policy);
+
+	for (size_t i = 0; i < roots; i++)
+		fields_put_text(writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
+	for (size_t i = 0; i < extras; i++)
+		fields_put_text(writer, BOUNDS_ROOT_PATH, policy_extra_at(policy, i).path);
+	for (size_t i = 0; i < roots; i++)
+		fields_put_u64(writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	for (size_t i = 0; i < extras; i++)
+		fields_put_u64(writer, BOUNDS_ROOT_FLAGS, policy_extra_at(policy, i).flags);
+}
+
 int
 bounds_main(int argc, char **argv)
 {
 	struct policy_error error;
 	struct policy *policy = load_input(argc, argv, &error);
 	struct fields_writer writer;
+	struct tcp_ports ports;
 	bool written;
 
 	if (!policy) {
@@ -156,11 +187,13 @@ bounds_main(int argc, char **argv)
 	fields_begin(&writer, BOUNDS_MAGIC);
 	fields_put(&writer, BOUNDS_POLICY_SHA256, policy_digest(policy), DIGEST_BYTES);
 	fields_put_u64(&writer, BOUNDS_SLOTS, policy_slots(policy));
-	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR, policy_profile_floor(policy));
-	for (size_t i = 0; i < policy_root_count(policy); i++)
-		fields_put_text(&writer, BOUNDS_ROOT_PATH, policy_root_at(policy, i).path);
-	for (size_t i = 0; i < policy_root_count(policy); i++)
-		fields_put_u64(&writer, BOUNDS_ROOT_FLAGS, policy_root_at(policy, i).flags);
+	fields_put_text(&writer, BOUNDS_PROFILE_FLOOR,
+	    profile_row(policy_cage_floor(policy))->name);
+	put_places(&writer, policy);
+	fields_put_u64(&writer, BOUNDS_NETWORK, (uint64_t)policy_network_bounds(policy, &ports));
+	for (unsigned i = 0; i < ports.count; i++)
+		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);
+	put_audit(&writer, policy_audit(policy));
 	written = !writer.failed && write_output(writer.bytes, writer.length);
 	fields_free(&writer);
 	policy_free(policy);

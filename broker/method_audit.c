@@ -7,6 +7,7 @@
 #include "digest.h"
 #include "log.h"
 #include "text.h"
+#include "vkey.h"
 
 #include "broker.h"
 #include "jobs.h"
@@ -33,7 +34,8 @@ static struct json *
 head_json(const struct broker *broker, const struct msg_log_sealed *sealed)
 {
 	struct json *answer = json_object();
-	char hex[2 * DIGEST_BYTES + 1], key[BASE64_SIZE(sizeof(sealed->genesis_key))];
+	char hex[2 * DIGEST_BYTES + 1], key[BASE64_SIZE(sizeof(sealed->genesis_key))], log_key[VKEY_TEXT];
+	struct vkey vkey;
 
 	json_add_integer(answer, "size", (int64_t)sealed->size);
 	json_add_integer(answer, "seal", (int64_t)sealed->seal);
@@ -44,6 +46,9 @@ head_json(const struct broker *broker, const struct msg_log_sealed *sealed)
 	base64_encode(key, sealed->genesis_key, sizeof(sealed->genesis_key));
 	json_add_text(answer, "public_key", key);
 	json_add_text(answer, "origin", broker->boot.origin);
+	vkey_make(&vkey, broker->boot.origin, VKEY_LOG, broker->log_key);
+	vkey_write(&vkey, log_key);
+	json_add_text(answer, "log_vkey", log_key);
 	return answer;
 }
 

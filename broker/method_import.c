@@ -26,6 +26,7 @@
 
 struct import {
 	struct operation *operation;
+	struct record_who who;
 	int64_t imported, known, refused;
 	struct json *waiting; /* jobs whose working directory must be shown before they can run */
 };
@@ -145,6 +146,13 @@ read_row(struct operation *operation, const struct foreign_row *row, struct job 
 	return true;
 }
 
+/* One that waits: in the log it begins with this, as others with job.proposed. */
+static void
+note_imported(struct broker *broker, const struct job *job, const struct record_who *who)
+{
+	outbox_add(&broker->outbox, "job.imported", record_imported(job, who), false, 0);
+}
+
 static void
 take_row(struct import *import, const struct foreign_row *row)
 {
@@ -164,6 +172,7 @@ take_row(struct import *import, const struct foreign_row *row)
 
 			json_add_text(one, "job_id", row->id);
 			json_add_text(one, "cwd", job.cwd);
+			note_imported(broker, &job, &import->who);
 		}
 	}
 	jobs_free(&job);
@@ -182,9 +191,8 @@ answer_imported(struct operation *operation)
 static void
 import_all(struct operation *operation, struct foreign *foreign)
 {
-	struct import import = { .operation = operation };
+	struct import import = { .operation = operation, .who = methods_who(operation, NULL) };
 	struct broker *broker = operation->broker;
-	struct record_who who = methods_who(operation, NULL);
 	struct json *answer = json_object();
 	struct foreign_row row;
 	bool damaged;
@@ -207,7 +215,7 @@ import_all(struct operation *operation, struct foreign *foreign)
 	json_add_integer(answer, "known", import.known);
 	json_add_integer(answer, "refused", import.refused);
 	sn = outbox_add(&broker->outbox, "db.import",
-	    record_import(&who, import.imported, import.known, import.refused), false, 0);
+	    record_import(&import.who, import.imported, import.known, import.refused), false, 0);
 	outbox_commit(&broker->outbox);
 	operation->refusal_data = answer; /* freed with the operation, should the client leave */
 	operation_await_record(operation, sn, answer_imported);

@@ -42,6 +42,21 @@ add_cage(const struct broker *broker, struct json *answer, const struct job *job
 	json_add_text(answer, "cage", text);
 }
 
+/* Of the last run, where its keeper counted. */
+static void
+add_denied(const struct broker *broker, struct json *answer, const struct job *job)
+{
+	static struct denied_file file; /* large */
+	struct attempt last;
+	bool there = false;
+
+	if (attempts_one(broker->store, job->seq, job->runs, &last)) {
+		there = result_denied(job, &last, &file);
+		attempts_free(&last);
+	}
+	denied_present(answer, there ? &file : NULL);
+}
+
 void
 method_job_get(struct operation *operation)
 {
@@ -52,6 +67,7 @@ method_job_get(struct operation *operation)
 		return;
 	answer = present_job(operation->broker, &job);
 	add_cage(operation->broker, answer, &job);
+	add_denied(operation->broker, answer, &job);
 	jobs_free(&job);
 	operation_answer(operation, answer);
 }

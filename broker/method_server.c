@@ -10,6 +10,7 @@
 #include "log.h"
 #include "process.h"
 #include "text.h"
+#include "vkey.h"
 
 #include "broker.h"
 #include "hooks.h"
@@ -17,6 +18,7 @@
 #include "params.h"
 #include "present.h"
 #include "rules.h"
+#include "witnesses.h"
 
 static const char *const nothing[] = { NULL };
 
@@ -59,22 +61,55 @@ add_places(struct json *answer, const struct boot *boot)
 	json_add_text(answer, "origin", boot->origin);
 }
 
+/* By profile and network, as the executor loads them; what its bounds do not allow is not there. */
+static void
+add_filters(struct json *answer, const struct broker *broker)
+{
+	static const uint8_t none[DIGEST_BYTES];
+	struct json *filters = json_add_object(answer, "filters");
+
+	for (enum profile profile = PROFILE_STRICT; profile < PROFILE_COUNT; profile++) {
+		const struct profile_row *row = profile_row(profile);
+		struct json *networks = NULL;
+
+		for (enum network network = NETWORK_NONE; network <= row->network_most; network++) {
+			const uint8_t *digest = broker->filter_sha256[profile][network];
+			struct bytes bytes = { .at = (unsigned char *)(uintptr_t)digest, .length = DIGEST_BYTES };
+
+			if (memcmp(digest, none, sizeof(none)) == 0)
+				continue;
+			if (!networks)
+				networks = json_add_object(filters, row->name);
+			present_digest(networks, network_name(network), &bytes);
+		}
+	}
+}
+
 static void
 add_processes(struct json *answer, const struct broker *broker)
 {
 	struct json *pids = json_add_object(answer, "pids");
-	char key[BASE64_SIZE(sizeof(broker->genesis_key))];
+	char key[BASE64_SIZE(sizeof(broker->genesis_key))], log_key[VKEY_TEXT];
+	struct vkey vkey;
 	const char *why = NULL;
 
 	json_add_integer(pids, "broker", getpid());
 	json_add_integer(pids, "executor", broker->boot.executor_pid);
 	json_add_integer(pids, "auditor", broker->boot.auditor_pid);
+	if (broker->boot.courier_pid > 0)
+		json_add_integer(pids, "courier", broker->boot.courier_pid);
 	base64_encode(key, broker->genesis_key, sizeof(broker->genesis_key));
 	json_add_text(answer, "public_key", key);
-	json_add_boolean(answer, "audit_accepts", outbox_accepts(&broker->outbox, &why));
+	vkey_make(&vkey, broker->boot.origin, VKEY_LOG, broker->log_key);
+	vkey_write(&vkey, log_key);
+	json_add_text(answer, "log_vkey", log_key);
+	witnesses_add(broker, answer);
+	json_add_boolean(answer, "audit_accepts", outbox_takes_jobs(&broker->outbox, &why));
 	json_add_text(answer, "audit_error", why);
+	json_add_text(answer, "forward_security", broker->outbox.degraded ? "degraded" : "full");
 	present_layers(answer, "layers", broker->layers);
 	json_add_integer(answer, "landlock_abi", broker->landlock_abi);
+	add_filters(answer, broker);
 	json_add_integer(answer, "slots", broker->boot.slot_count);
 }
 
@@ -150,7 +185,7 @@ static bool
 may_own_policy(const struct operation *operation, uid_t owner)
 {
 	const struct boot *boot = &operation->broker->boot;
-	struct stat top;
+	struct stat top, loaded;
 
 	if (boot->mode == MODE_SYSTEM)
 		return owner == 0;
@@ -158,8 +193,14 @@ may_own_policy(const struct operation *operation, uid_t owner)
 	if (boot->mode == MODE_WORKSPACE_USER)
 		return owner == operation->client->uid ||
 		    (lstat("/", &top) == 0 && owner == top.st_uid);
+	/* What launch let the loaded file's owner show is not another's to show. */
+	if (owner != 0 && (fstat(BROKER_POLICY_FD, &loaded) < 0 || owner != loaded.st_uid))
+		for (unsigned i = 0; i < boot->root_count; i++)
+			if (boot->roots[i].flags & ROOT_EXTRA_READ)
+				return false;
 	for (unsigned i = 0; i < boot->root_count; i++)
-		if (owner != 0 && owner != boot->roots[i].uid)
+		if (owner != 0 && !(boot->roots[i].flags & ROOT_EXTRA_READ) &&
+		    owner != boot->roots[i].uid)
 			return false;
 	return true;
 }

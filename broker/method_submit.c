@@ -131,7 +131,7 @@ submit_assessed(struct operation *operation)
 	struct broker *broker = operation->broker;
 	struct job old;
 
-	if (!methods_may_change(operation))
+	if (!methods_may_propose(operation))
 		return;
 	if (find_existing(operation, &old))
 		answer_existing(operation, &old);
@@ -173,7 +173,7 @@ method_job_submit(struct operation *operation)
 {
 	struct submission *submission;
 
-	if (!methods_may_change(operation))
+	if (!methods_may_propose(operation))
 		return;
 	submission = submission_read(operation);
 	if (!submission)

@@ -38,7 +38,7 @@ methods_root_of(const struct broker *broker, const char *path)
 	for (unsigned i = 0; i < broker->boot.root_count; i++) {
 		const struct boot_root *root = &broker->boot.roots[i];
 
-		if (text_path_within(path, root->path) &&
+		if (!(root->flags & ROOT_EXTRA) && text_path_within(path, root->path) &&
 		    (!best || strlen(root->path) > strlen(best->path)))
 			best = root;
 	}
@@ -51,6 +51,17 @@ methods_may_change(struct operation *operation)
 	const char *why;
 
 	if (outbox_accepts(&operation->broker->outbox, &why))
+		return true;
+	operation_refuse(operation, "audit_integrity_error", "%s: nothing new is taken", why);
+	return false;
+}
+
+bool
+methods_may_propose(struct operation *operation)
+{
+	const char *why;
+
+	if (outbox_takes_jobs(&operation->broker->outbox, &why))
 		return true;
 	operation_refuse(operation, "audit_integrity_error", "%s: nothing new is taken", why);
 	return false;

@@ -27,6 +27,9 @@ const struct boot_root *methods_root_of(const struct broker *broker, const char 
 /* May new work be taken?  False: the log accepts no records, and the operation has been refused. */
 bool methods_may_change(struct operation *operation);
 
+/* May a job be proposed?  As above, and also refused while space for the log is low. */
+bool methods_may_propose(struct operation *operation);
+
 /* When record sn is durable: answer with operation->job as it is then. */
 void methods_answer_job_after(struct operation *operation, uint64_t sn);
 void methods_answer_job(struct operation *operation);

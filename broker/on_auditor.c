@@ -3,6 +3,7 @@
 
 #include "broker.h"
 #include "sealed.h"
+#include "witnesses.h"
 
 void
 broker_on_broker_welcome(struct broker *broker, const struct message *message)
@@ -10,6 +11,7 @@ broker_on_broker_welcome(struct broker *broker, const struct message *message)
 	const struct msg_broker_welcome *welcome = &message->body.broker_welcome;
 
 	memcpy(broker->genesis_key, welcome->genesis_key, sizeof(broker->genesis_key));
+	memcpy(broker->log_key, welcome->log_key, sizeof(broker->log_key));
 	outbox_welcome(&broker->outbox, welcome);
 	broker_serve_clients(broker);
 }
@@ -43,4 +45,10 @@ void
 broker_on_log_segment(struct broker *broker, const struct message *message)
 {
 	sealed_take_segment(broker, &message->body.log_segment, message->descriptors[0]);
+}
+
+void
+broker_on_witness_reported(struct broker *broker, const struct message *message)
+{
+	witnesses_take(broker, &message->body.witness_reported);
 }

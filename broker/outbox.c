@@ -142,6 +142,7 @@ outbox_welcome(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 		log_warn("this filesystem does not erase in place: old signing keys may survive on "
 		         "the disk");
 	outbox->open = true;
+	outbox->degraded = welcome->degraded;
 	send_more(outbox);
 }
 
@@ -179,6 +180,7 @@ outbox_synced(struct outbox *outbox, const struct msg_record_synced *synced)
 	outbox->acked_seq = synced->seq;
 	outbox->seqs[synced->sn % OUTBOX_WINDOW] = synced->seq;
 	memcpy(outbox->acked_hash, synced->line_hash, sizeof(outbox->acked_hash));
+	outbox->low_until_us = synced->low ? clock_monotonic_us() + OUTBOX_AGAIN_US : 0;
 }
 
 void
@@ -242,6 +244,17 @@ outbox_accepts(const struct outbox *outbox, const char **why)
 		return true;
 	*why = outbox->refusal <= REFUSAL_FROZEN ? reasons[outbox->refusal]
 	                                         : "the auditor refuses records";
+	return false;
+}
+
+bool
+outbox_takes_jobs(const struct outbox *outbox, const char **why)
+{
+	if (!outbox_accepts(outbox, why))
+		return false;
+	if (outbox->low_until_us == 0 || clock_monotonic_us() >= outbox->low_until_us)
+		return true;
+	*why = "space for the log is low";
 	return false;
 }
 

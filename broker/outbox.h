@@ -33,8 +33,10 @@ struct outbox {
 	    seqs[OUTBOX_WINDOW]; /* where the log has them: acknowledged, not yet settled, by sn */
 	char resync_by[LIMIT_BY_BYTES + 1]; /* "": an older database is refused */
 	bool open;             /* the auditor has welcomed us */
+	bool degraded;         /* its filesystem may keep keys that were erased */
 	uint32_t refusal;      /* enum record_refusal, 0: none; no new work meanwhile */
 	uint64_t again_us;     /* monotonic: when to try again, 0: never */
+	uint64_t low_until_us; /* monotonic: space for the log was low; until then it is believed, 0: no */
 };
 
 void outbox_open(struct outbox *outbox, struct store *store, const struct channel *auditor);
@@ -77,6 +79,12 @@ bool outbox_is_settled(const struct outbox *outbox, uint64_t sn);
 
 /* May new work be taken?  False after a refusal; *why says which. */
 bool outbox_accepts(const struct outbox *outbox, const char **why);
+
+/*
+ * May a job be proposed?  False also while space for the log is low, before anything is refused: what
+ * is left belongs to the jobs that are there.  Now and then one proposal finds out whether it still is.
+ */
+bool outbox_takes_jobs(const struct outbox *outbox, const char **why);
 
 /* Try again when it is time; the next moment to call this (monotonic us), 0: none. */
 uint64_t outbox_tick(struct outbox *outbox);

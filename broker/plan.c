@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot.h"
 #include "plan_source.h"
 #include "text.h"
 
@@ -153,11 +154,22 @@ environment_is_good(const struct plan_source *source)
 }
 
 static bool
+network_is_good(const struct policy_cage *cage)
+{
+	return cage->network < NETWORK_COUNT &&
+	    (cage->network == NETWORK_TCP_PORTS) == (cage->ports.count > 0);
+}
+
+static bool
 place_is_good(const struct plan_source *source)
 {
-	size_t profile = strlen(source->profile);
-
-	return profile > 0 && profile < LIMIT_PROFILE && source->cwd_handle_length <= HANDLE_MOST &&
+	for (size_t i = 0; i < source->cage->extra_count; i++)
+		if (strlen(source->cage->extras[i].path) >= LIMIT_PATH ||
+		    !text_path_is_clean(source->cage->extras[i].path))
+			return false;
+	return profile_row(source->cage->profile) && network_is_good(source->cage) &&
+	    source->cage->extra_count <= LIMIT_EXTRAS &&
+	    source->cwd_handle_length <= HANDLE_MOST &&
 	    strlen(source->root) < LIMIT_PATH && text_path_is_clean(source->root) &&
 	    strlen(source->cwd) < LIMIT_PATH && text_path_is_clean(source->cwd) &&
 	    text_path_within(source->cwd, source->root);
@@ -167,7 +179,7 @@ static void
 put_place(const struct plan_source *source, struct fields_writer *writer)
 {
 	fields_put(writer, PLAN_POLICY_SHA256, source->policy_sha256, 32);
-	fields_put_text(writer, PLAN_PROFILE, source->profile);
+	fields_put_text(writer, PLAN_PROFILE, profile_row(source->cage->profile)->name);
 	fields_put_text(writer, PLAN_ROOT, source->root);
 	fields_put_text(writer, PLAN_CWD, source->cwd);
 	fields_put_u64(writer, PLAN_CWD_DEV, source->cwd_dev);
@@ -216,6 +228,32 @@ put_limits(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_AUDIT_LOSS, source->audit_loss);
 	if (source->retry_safe)
 		fields_put_u64(writer, PLAN_RETRY_SAFE, 1);
+}
+
+static void
+put_extras(const struct plan_source *source, struct fields_writer *writer, uint64_t flag, uint16_t tag)
+{
+	for (size_t i = 0; i < source->cage->extra_count; i++)
+		if (source->cage->extras[i].flags & flag)
+			fields_put_text(writer, tag, source->cage->extras[i].path);
+}
+
+/* What need not be there, so that a plan without it is the same bytes as ever. */
+static void
+put_options(const struct plan_source *source, struct fields_writer *writer)
+{
+	if (source->cage->network != NETWORK_NONE)
+		fields_put_u64(writer, PLAN_NETWORK, (uint64_t)source->cage->network);
+	for (unsigned i = 0; i < source->cage->ports.count; i++)
+		fields_put_u64(writer, PLAN_TCP_PORT, source->cage->ports.list[i]);
+	put_extras(source, writer, ROOT_EXTRA_READ, PLAN_READ_PATH);
+	put_extras(source, writer, ROOT_EXTRA_WRITE, PLAN_WRITE_PATH);
+	if (source->limits->idle_ms)
+		fields_put_u64(writer, PLAN_IDLE_MS, source->limits->idle_ms);
+	if (source->limits->cpu_percent)
+		fields_put_u64(writer, PLAN_CPU_PERCENT, source->limits->cpu_percent);
+	if (source->cage->minimum)
+		fields_put_u64(writer, PLAN_MINIMUM, source->cage->minimum);
 	if (source->input_length)
 		fields_put(writer, PLAN_STDIN, source->input, source->input_length);
 }
@@ -245,5 +283,6 @@ plan_encode(const struct plan_source *source, struct fields_writer *writer)
 	put_command(source, writer);
 	put_programs(source, writer);
 	put_limits(source, writer);
+	put_options(source, writer);
 	return !writer->failed;
 }

@@ -16,7 +16,8 @@
 
 struct plan_source {
 	const uint8_t *policy_sha256;  /* 32 bytes */
-	const char *profile, *root, *cwd;
+	const struct policy_cage *cage;
+	const char *root, *cwd;
 	uint64_t cwd_dev, cwd_ino, cwd_birth_ns;
 	const unsigned char *cwd_handle; /* as PLAN_CWD_HANDLE; may be empty */
 	size_t cwd_handle_length;

@@ -1,6 +1,7 @@
 /* What a loaded policy says about itself. */
 #include <string.h>
 
+#include "boot.h"
 #include "policy_parts.h"
 #include "text.h"
 
@@ -26,6 +27,18 @@ size_t
 policy_root_count(const struct policy *policy)
 {
 	return policy->root_count;
+}
+
+size_t
+policy_extra_count(const struct policy *policy)
+{
+	return policy->extra_count;
+}
+
+struct policy_root
+policy_extra_at(const struct policy *policy, size_t index)
+{
+	return policy->extras[index];
 }
 
 struct policy_root
@@ -68,11 +81,10 @@ policy_audit_loss(const struct policy *policy)
 	return policy->audit_loss;
 }
 
-const char *
-policy_profile_floor(const struct policy *policy)
+const struct boot_audit *
+policy_audit(const struct policy *policy)
 {
-	(void)policy;
-	return POLICY_PROFILE;
+	return policy->audit;
 }
 
 const char *

@@ -14,9 +14,12 @@
  *   environment            {"NAME": "value"} given to every job
  *   environment_allowlist  ["NAME"] that a caller may set
  *   limits                 {timeout_seconds grace_seconds keep_bytes output_bytes file_bytes
- *                           cpu_seconds open_files processes memory_bytes tmp_bytes}
- *   cage {profile}         approvals {expires_seconds}
- *   queue {slots workers groups on_audit_loss hooks}
+ *                           cpu_seconds cpu_percent idle_seconds open_files processes
+ *                           memory_bytes tmp_bytes}
+ *   cage                   {profile read_paths write_paths minimum network}
+ *   approvals              {expires_seconds}
+ *   audit                  {export_command witnesses quorum require deadline_seconds}
+ *   queue                  {slots workers groups on_audit_loss hooks}
  *   rule: program args effect reason match not_match digests cage limits
  *
  * A rule's program is a bare name or a path (relative ones start at the policy's directory); it
@@ -41,7 +44,10 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
+struct boot_audit;
 struct policy; /* a loaded policy; policy_free() */
 
 #define POLICY_PROGRAMS_MOST 64 /* ways to write one program name in the rules: policy_programs() */
@@ -64,6 +70,9 @@ int policy_version(const struct policy *policy);           /* 1 or 2 */
 size_t policy_rule_count(const struct policy *policy);
 size_t policy_root_count(const struct policy *policy);
 struct policy_root policy_root_at(const struct policy *policy, size_t index);
+/* Places beside the roots: read_paths and write_paths of all rules, each once for each way. */
+size_t policy_extra_count(const struct policy *policy);
+struct policy_root policy_extra_at(const struct policy *policy, size_t index);
 /* What launch found the root to be, all links resolved: from then on working directories are compared with that. */
 void policy_resolve_root(struct policy *policy, size_t index, const char *canonical);
 unsigned policy_slots(const struct policy *policy);
@@ -85,7 +94,10 @@ struct policy_hook policy_hook_at(const struct policy *policy, size_t index);
 const char *policy_hook_hears(const struct policy *policy, size_t index, const char *const *events);
 
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
-const char *policy_profile_floor(const struct policy *policy);
+const struct boot_audit *policy_audit(const struct policy *policy); /* who sees the log's checkpoints */
+enum profile policy_cage_floor(const struct policy *policy); /* the weakest that any rule allows */
+/* The farthest that any rule allows, and the ports of all of them. */
+enum network policy_network_bounds(const struct policy *policy, struct tcp_ports *ports);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);
 uint64_t policy_keep_bytes(const struct policy *policy);     /* version 1: max_output_chars */
@@ -106,9 +118,19 @@ const char *policy_fixed_at(const struct policy *policy, size_t index);
  */
 size_t policy_programs(const struct policy *policy, const char *argv0, const char **programs, size_t capacity);
 
+/* How a job is confined: PLAN_* of plan.h. */
+struct policy_cage {
+	enum profile profile;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
+	const struct policy_root *extras; /* read_paths and write_paths, with ROOT_EXTRA_READ or _WRITE */
+	size_t extra_count;
+	uint64_t minimum; /* enum layer of run.h, as bits */
+};
+
 struct policy_limits {
 	uint64_t grace_ms, keep_bytes, output_bytes, file_bytes, cpu_seconds, open_files, processes,
-	    memory_bytes, tmp_bytes; /* as PLAN_* in plan.h; 0: no limit where that says so */
+	    memory_bytes, tmp_bytes, idle_ms, cpu_percent; /* as PLAN_* in plan.h; 0: no limit where that says so */
 };
 
 /* One program as the executor resolved it; named[0] == 0: not there. */
@@ -143,6 +165,7 @@ enum verdict {
 	VERDICT_ARGUMENT,       /* a denied argument */
 	VERDICT_WORKDIR,        /* outside every root */
 	VERDICT_ENVIRONMENT,    /* a variable that is not allowed */
+	VERDICT_CAGE,           /* this machine cannot give the cage: not policy_decide()'s, assess_cage.c's */
 	VERDICT_COUNT
 };
 
@@ -153,7 +176,7 @@ struct policy_answer {
 	int rule;                     /* index of the matching rule, -1: none */
 	int root;                     /* index of the root, -1: none */
 	char reason[512];             /* one sentence for a person */
-	char profile[LIMIT_PROFILE];  /* when allowed */
+	struct policy_cage cage;      /* when allowed; profile 0 when not */
 	struct policy_limits limits;  /* when allowed */
 	size_t failed_count;          /* every condition that failed; rule -1: one that no rule can lift */
 	struct { int rule; char text[200]; } failed[POLICY_FAILED_MOST];
@@ -171,6 +194,9 @@ size_t policy_lint(const struct policy *policy, char **texts, size_t capacity);
 
 /* The same for what the policy names and this machine has not: the only one that looks at the disk. */
 size_t policy_lint_places(const struct policy *policy, char **texts, size_t capacity);
+
+/* The same for cages: what this machine cannot give, and paths that show too much.  Looks at the disk. */
+size_t policy_lint_cages(const struct policy *policy, char **texts, size_t capacity);
 
 /* What may be proposed, for policy.summary and the MCP tool. */
 struct json *policy_summary(const struct policy *policy);

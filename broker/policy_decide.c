@@ -247,6 +247,10 @@ policy_decide(
 		text_copy(answer->reason, sizeof(answer->reason), "it is a hook of the policy");
 	else
 		text_format(answer->reason, sizeof(answer->reason), "rule %d allows it", answer->rule);
-	text_copy(answer->profile, sizeof(answer->profile), POLICY_PROFILE);
+	answer->cage = request->hook ? policy->cage : policy->rules[answer->rule].cage;
+	if (request->hook) { /* nobody was asked: nothing leaves this host */
+		answer->cage.network = NETWORK_NONE;
+		answer->cage.ports.count = 0;
+	}
 	answer->limits = request->hook ? policy->limits : policy->rules[answer->rule].limits;
 }

@@ -123,6 +123,21 @@ lint_hooks(struct lints *lints, const struct policy *policy)
 	}
 }
 
+/* Landlock knows ports, not addresses. */
+static void
+lint_network(struct lints *lints, const struct policy *policy, size_t index)
+{
+	const struct policy_cage *cage = &policy->rules[index].cage;
+
+	if (policy->rules[index].effect == EFFECT_DENY || cage->network != NETWORK_TCP_PORTS)
+		return;
+	for (unsigned i = 0; i < cage->ports.count; i++)
+		add(lints,
+		    "rule %zu: its job may send what it reads to any address on TCP port %u, and reach "
+		    "what this host itself serves there, on its loopback too",
+		    index, cage->ports.list[i]);
+}
+
 static void
 lint_roots(struct lints *lints, const struct policy *policy)
 {
@@ -166,6 +181,24 @@ is_ascii(const char *text)
 	return !*text;
 }
 
+/* Where one host holds key and log, only somebody else can tell that both were put back. */
+static void
+lint_audit(struct lints *lints, const struct policy *policy)
+{
+	const struct boot_audit *audit = policy->audit;
+
+	for (unsigned i = 0; i < audit->command_count; i++)
+		if (audit->commands[i].length > 0 &&
+		    is_one_of(policy_last_component(audit->commands[i].argv), interpreters) &&
+		    strcmp(policy_last_component(audit->commands[i].argv), "ssh") != 0)
+			add(lints, "audit: %s runs what its arguments say, outside the cage",
+			    policy_last_component(audit->commands[i].argv));
+	if (audit->quorum > 0 && audit->quorum < audit->witness_count / 2 + 1)
+		add(lints,
+		    "audit.quorum: %u of %u witnesses is less than half: two histories could each find a quorum",
+		    audit->quorum, audit->witness_count);
+}
+
 size_t
 policy_lint(const struct policy *policy, char **texts, size_t capacity)
 {
@@ -173,11 +206,14 @@ policy_lint(const struct policy *policy, char **texts, size_t capacity)
 
 	if (policy->rule_count == 0)
 		add(&lints, "there is no rule, so everything is denied");
-	for (size_t i = 0; i < policy->rule_count; i++)
+	for (size_t i = 0; i < policy->rule_count; i++) {
 		lint_rule(&lints, policy, i);
+		lint_network(&lints, policy, i);
+	}
 	lint_hooks(&lints, policy);
 	lint_roots(&lints, policy);
 	lint_environment(&lints, policy);
+	lint_audit(&lints, policy);
 	for (size_t i = 0; i < policy->denied.count; i++)
 		if (!is_ascii(policy->denied.items[i]))
 			add(&lints,

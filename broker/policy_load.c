@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot.h"
 #include "digest.h"
 #include "log.h"
 #include "policy_parts.h"
@@ -250,8 +251,12 @@ static void
 set_defaults(struct policy *policy)
 {
 	policy->slots = LIMIT_SLOTS_DEFAULT;
+	policy->audit = policy_memory(policy, 1, sizeof(*policy->audit));
+	policy->audit->seconds = 30;
 	policy->approval_seconds = 86400;
 	policy->search_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+	policy->cage.profile = PROFILE_DEFAULT;
+	policy->cage.network = POLICY_NETWORK_UNSAID;
 	policy->limits = (struct policy_limits){
 		.grace_ms = LIMIT_GRACE_MS,
 		.open_files = 1024,

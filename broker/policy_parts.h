@@ -5,8 +5,6 @@
 #include "json.h"
 #include "policy.h"
 
-#define POLICY_PROFILE "default" /* the only cage profile so far */
-
 enum effect { EFFECT_ALLOW, EFFECT_DENY };
 
 enum condition_kind {
@@ -48,6 +46,7 @@ struct rule {
 	size_t digest_count;
 	uint64_t timeout_seconds; /* 0: the policy's */
 	struct policy_limits limits;
+	struct policy_cage cage;
 };
 
 /* One malloc()ed piece; they are freed together. */
@@ -73,6 +72,8 @@ struct policy {
 	struct policy_root roots[LIMIT_ROOTS]; /* as written */
 	const char *canonical[LIMIT_ROOTS];    /* what working directories are compared with */
 	size_t root_count;
+	struct policy_root extras[LIMIT_ROOTS]; /* read_paths and write_paths of all, each once */
+	size_t extra_count;
 	struct text_list denied;      /* version 1: folded to lower case */
 	struct text_list environment; /* allow-list; without the names that are never taken */
 	struct text_list dropped;     /* version 1: names of the list that are never taken */
@@ -83,9 +84,12 @@ struct policy {
 	struct { const char *name; unsigned parallel; } groups[LIMIT_GROUPS];
 	size_t group_count;
 	uint64_t audit_loss; /* enum audit_loss */
+	struct boot_audit *audit;
 	struct hook *hooks;
 	size_t hook_count;
 	struct policy_limits limits;
+	unsigned limits_given; /* bits: those that the file says */
+	struct policy_cage cage; /* of rules that say nothing */
 };
 
 /* --- policy_load.c --- */
@@ -130,7 +134,11 @@ bool policy_read_program(
 bool policy_add_root(struct loading *loading, const struct json *value, const char *where,
     const char *path, uint64_t flags);
 
-/* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_environment.c --- */
+/* --- policy_audit.c --- */
+bool policy_read_audit(struct loading *loading, const struct json *value);
+
+/* --- policy_v1.c, policy_v2.c, policy_rule.c, policy_cage.c, policy_paths.c,
+ * policy_limits.c, policy_environment.c --- */
 bool policy_load_v1(struct loading *loading);
 bool policy_load_v2(struct loading *loading);
 bool policy_read_hooks(struct loading *loading, const struct json *value); /* policy_hooks.c */
@@ -139,9 +147,30 @@ bool policy_read_digests(struct loading *loading, const struct json *list, const
     const uint8_t (**to)[32], size_t *count);
 bool policy_read_rule(
     struct loading *loading, const struct json *value, size_t index, struct rule *rule);
-bool policy_read_limits(struct loading *loading, const struct json *value, const char *where,
-    uint64_t *timeout_seconds, struct policy_limits *limits);
-bool policy_read_cage(struct loading *loading, const struct json *value, const char *where);
+/* After the cages: what is not said is the profile's. */
+bool policy_read_limits(struct loading *loading, const struct json *value);
+bool policy_read_rule_limits(
+    struct loading *loading, const struct json *value, const char *where, struct rule *rule);
+/* Into *cage, which holds what counts when the section does not say otherwise. */
+bool policy_read_cage(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage);
+/* Can the minimum ever hold with what else this rule says?  value: the rule. */
+bool policy_check_minimum(struct loading *loading, const struct json *value, const char *where,
+    const struct rule *rule);
+bool policy_read_paths(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage);
+
+/* --- policy_network.c --- */
+
+#define POLICY_NETWORK_UNSAID NETWORK_COUNT /* in a cage section's result: the profile's own */
+
+/* The member `network` of a cage section, and whether its profile allows what then counts. */
+bool policy_read_network(struct loading *loading, const struct json *value, const char *where,
+    struct policy_cage *cage);
+void policy_settle_network(struct policy_cage *cage);
+
+/* All rules together stay within the number of ports that fits. */
+bool policy_check_ports(struct loading *loading, const struct json *rules);
 
 enum name_class {
 	NAME_BAD,      /* no name of a variable */

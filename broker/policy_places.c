@@ -10,6 +10,7 @@
 
 #include "boot.h"
 #include "log.h"
+#include "owner.h"
 #include "policy_parts.h"
 #include "text.h"
 
@@ -86,6 +87,32 @@ add(char **texts, size_t capacity, size_t *count, const char *format, ...)
 	++*count;
 }
 
+/* What is wrong with a command of the section audit, or NULL. */
+static const char *
+command_fault(const char *program)
+{
+	char path[LIMIT_PATH];
+
+	if (!is_program(program))
+		return "there is no such program on this machine";
+	if (!realpath(program, path) || !owner_is_root(path))
+		return "others than root can change it: started by root it will not be run";
+	return NULL;
+}
+
+static size_t
+lint_commands(const struct boot_audit *audit, char **texts, size_t capacity, size_t count)
+{
+	for (unsigned i = 0; i < audit->command_count; i++) {
+		const char *program = audit->commands[i].argv;
+		const char *fault = audit->commands[i].length == 0 ? NULL : command_fault(program);
+
+		if (fault)
+			add(texts, capacity, &count, "audit: %.200s: %s", program, fault);
+	}
+	return count;
+}
+
 size_t
 policy_lint_places(const struct policy *policy, char **texts, size_t capacity)
 {
@@ -107,5 +134,5 @@ policy_lint_places(const struct policy *policy, char **texts, size_t capacity)
 		if (fault)
 			add(texts, capacity, &count, "allowed_working_roots[%zu]: %s", i, fault);
 	}
-	return count;
+	return lint_commands(policy->audit, texts, capacity, count);
 }

@@ -163,23 +163,21 @@ policy_read_digests(struct loading *loading, const struct json *list, const char
 	return true;
 }
 
-/* A rule's timeout may be shorter than the policy's, its other limits may be what they like. */
+/* The profile first: it has limits of its own. */
 static bool
-read_rule_limits(
+read_confinement(
     struct loading *loading, const struct json *value, const char *where, struct rule *rule)
 {
-	const struct json *limits = json_get(value, "limits");
-	char name[80];
+	char cage[80], limits[80];
 
-	snprintf(name, sizeof(name), "%s.limits", where);
-	rule->limits = loading->policy->limits;
-	if (!policy_read_limits(loading, limits, name, &rule->timeout_seconds, &rule->limits))
+	snprintf(cage, sizeof(cage), "%s.cage", where);
+	snprintf(limits, sizeof(limits), "%s.limits", where);
+	rule->cage = loading->policy->cage;
+	if (!policy_read_cage(loading, json_get(value, "cage"), cage, &rule->cage) ||
+	    !policy_read_rule_limits(loading, json_get(value, "limits"), limits, rule))
 		return false;
-	if (rule->timeout_seconds > loading->policy->timeout_seconds)
-		return policy_refuse(
-		    loading, limits, "%s.timeout_seconds is longer than the policy's", name);
-	snprintf(name, sizeof(name), "%s.cage", where);
-	return policy_read_cage(loading, json_get(value, "cage"), name);
+	policy_settle_network(&rule->cage);
+	return policy_check_minimum(loading, value, where, rule);
 }
 
 /* What a rule that only denies cannot mean. */
@@ -220,5 +218,5 @@ policy_read_rule(struct loading *loading, const struct json *value, size_t index
 	    read_conditions(loading, json_get(value, "not_match"), not_match, &rule->not_match) &&
 	    policy_read_digests(loading, json_get(value, "digests"), where, &rule->digests,
 	        &rule->digest_count) &&
-	    read_rule_limits(loading, value, where, rule);
+	    read_confinement(loading, value, where, rule);
 }

@@ -1,6 +1,7 @@
 /* A policy as JSON, for people and agents that ask what may be proposed. */
 #include "boot.h"
 #include "policy_parts.h"
+#include "run.h"
 
 static void
 add_texts(struct json *object, const char *key, const struct text_list *list)
@@ -26,6 +27,45 @@ add_conditions(struct json *object, const char *key, const struct condition_list
 		    json_add_object(array, NULL), kinds[list->items[i].kind], list->items[i].text);
 }
 
+static void
+add_extras(struct json *object, const char *key, const struct policy_cage *cage, uint64_t flag)
+{
+	struct json *array = NULL;
+
+	for (size_t i = 0; i < cage->extra_count; i++)
+		if (cage->extras[i].flags & flag) {
+			array = array ? array : json_add_array(object, key);
+			json_add_text(array, NULL, cage->extras[i].path);
+		}
+}
+
+static void
+add_minimum(struct json *object, uint64_t minimum)
+{
+	struct json *array = minimum ? json_add_array(object, "minimum") : NULL;
+
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
+		if (minimum >> bit & 1)
+			json_add_text(array, NULL, layer_name(bit));
+}
+
+static void
+add_cage(struct json *object, const struct policy_cage *cage)
+{
+	struct json *shown = json_add_object(object, "cage"), *ports;
+
+	json_add_text(shown, "profile", profile_row(cage->profile)->name);
+	json_add_text(shown, "network", network_name(cage->network));
+	add_extras(shown, "read_paths", cage, ROOT_EXTRA_READ);
+	add_extras(shown, "write_paths", cage, ROOT_EXTRA_WRITE);
+	add_minimum(shown, cage->minimum);
+	if (cage->network != NETWORK_TCP_PORTS)
+		return;
+	ports = json_add_array(shown, "tcp_ports");
+	for (unsigned i = 0; i < cage->ports.count; i++)
+		json_add_integer(ports, NULL, cage->ports.list[i]);
+}
+
 struct json *
 policy_rule_json(const struct policy *policy, int rule_index)
 {
@@ -46,6 +86,8 @@ policy_rule_json(const struct policy *policy, int rule_index)
 	json_add_text(object, "effect", rule->effect == EFFECT_DENY ? "deny" : "allow");
 	add_conditions(object, "match", &rule->match);
 	add_conditions(object, "not_match", &rule->not_match);
+	if (rule->effect == EFFECT_ALLOW)
+		add_cage(object, &rule->cage);
 	if (rule->reason)
 		json_add_text(object, "reason", rule->reason);
 	return object;
@@ -66,6 +108,22 @@ add_roots(struct json *summary, const struct policy *policy)
 	}
 }
 
+/* Names and numbers; the commands are nobody's business but the host's. */
+static void
+add_audit(struct json *summary, const struct boot_audit *audit)
+{
+	static const char *const requires[AUDIT_REQUIRE_COUNT] = { "none", "report", "exec" };
+	struct json *object = json_add_object(summary, "audit"), *names;
+
+	json_add_boolean(object, "export", audit->command_count > 0 && audit->commands[0].length > 0);
+	names = json_add_array(object, "witnesses");
+	for (unsigned i = 0; i < audit->witness_count; i++)
+		json_add_text(names, NULL, audit->witnesses[i]);
+	json_add_integer(object, "quorum", audit->quorum);
+	json_add_text(object, "require", requires[audit->require]);
+	json_add_integer(object, "deadline_seconds", audit->seconds);
+}
+
 struct json *
 policy_summary(const struct policy *policy)
 {
@@ -80,12 +138,13 @@ policy_summary(const struct policy *policy)
 		add_texts(summary, "denied_arguments", &policy->denied);
 	add_texts(summary, "environment_allowlist", &policy->environment);
 	json_add_text(summary, "path", policy->search_path);
-	json_add_text(summary, "profile", POLICY_PROFILE);
+	json_add_text(summary, "profile", profile_row(policy->cage.profile)->name);
 	json_add_integer(summary, "max_timeout_seconds", (int64_t)policy->timeout_seconds);
 	json_add_integer(summary, "keep_bytes", (int64_t)policy->limits.keep_bytes);
 	json_add_integer(summary, "approval_seconds", (int64_t)policy->approval_seconds);
 	json_add_integer(summary, "slots", policy->slots);
 	json_add_integer(summary, "workers", policy->workers);
+	add_audit(summary, policy->audit);
 	groups = json_add_object(summary, "groups");
 	for (size_t i = 0; i < policy->group_count; i++)
 		json_add_integer(groups, policy->groups[i].name, policy->groups[i].parallel);

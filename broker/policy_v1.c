@@ -22,6 +22,8 @@ read_rules(struct loading *loading, const struct json *list)
 		snprintf(args, sizeof(args), "%s.args_prefix", where);
 		rule->extra = EXTRA_ANY;
 		rule->limits = policy->limits;
+		rule->cage = policy->cage;
+		policy_settle_network(&rule->cage);
 		if (!policy_read_keys(loading, value, where, known) ||
 		    !policy_read_program(loading, value, where, rule) ||
 		    !policy_read_texts(

@@ -7,89 +7,20 @@
 #include "policy_parts.h"
 #include "text.h"
 
-bool
-policy_read_limits(struct loading *loading, const struct json *value, const char *where,
-    uint64_t *timeout_seconds, struct policy_limits *limits)
-{
-	uint64_t grace_seconds = limits->grace_ms / 1000, unset = 0;
-	const struct {
-		const char *key;
-		uint64_t *number;
-		uint64_t least, most;
-		bool zero; /* 0 stands for: no limit */
-	} rows[] = {
-		{ "timeout_seconds", timeout_seconds, 1, LIMIT_TIMEOUT_SECONDS, false },
-		{ "grace_seconds", &grace_seconds, 0, 600, false },
-		{ "keep_bytes", &limits->keep_bytes, 256, 64u << 20, false },
-		{ "output_bytes", &limits->output_bytes, 4096, 1ull << 50, true },
-		{ "file_bytes", &limits->file_bytes, 4096, 1ull << 50, true },
-		{ "cpu_seconds", &limits->cpu_seconds, 1, 100 * LIMIT_TIMEOUT_SECONDS, true },
-		{ "open_files", &limits->open_files, 16, 1u << 20, false },
-		{ "processes", &limits->processes, 1, 1u << 20, false },
-		{ "memory_bytes", &limits->memory_bytes, 16u << 20, 1ull << 50, true },
-		{ "tmp_bytes", &limits->tmp_bytes, 1u << 20, 1ull << 40, false },
-	};
-	const size_t count = sizeof(rows) / sizeof(rows[0]);
-	const char *known[sizeof(rows) / sizeof(rows[0]) + 1] = { 0 };
-
-	if (!value)
-		return true;
-	for (size_t i = 0; i < count; i++)
-		known[i] = rows[i].key;
-	if (!policy_read_keys(loading, value, where, known))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		const struct json *given = json_get(value, rows[i].key);
-		int64_t number;
-		char name[96];
-
-		text_format(name, sizeof(name), "%s.%s", where, rows[i].key);
-		if (rows[i].zero && json_integer(given, &number) && number == 0)
-			*rows[i].number = unset;
-		else if (!policy_read_number(
-		             loading, given, name, rows[i].least, rows[i].most, rows[i].number))
-			return false;
-	}
-	limits->grace_ms = grace_seconds * 1000;
-	return true;
-}
-
-bool
-policy_read_cage(struct loading *loading, const struct json *value, const char *where)
-{
-	static const char *const known[] = { "profile", NULL };
-	const struct json *profile;
-
-	if (!value)
-		return true;
-	if (!policy_read_keys(loading, value, where, known))
-		return false;
-	profile = json_get(value, "profile");
-	if (!profile)
-		return true;
-	if (!json_text(profile))
-		return policy_refuse(loading, profile, "%s.profile must be a string", where);
-	if (strcmp(json_text(profile), POLICY_PROFILE) != 0)
-		return policy_refuse(loading, profile,
-		    "not supported yet: a %s.profile other than \"" POLICY_PROFILE "\"", where);
-	return true;
-}
-
 static bool
 read_rules(struct loading *loading, const struct json *list)
 {
 	struct policy *policy = loading->policy;
 	size_t count = json_count(list);
 
-	if (!list)
-		return true;
-	if (!json_is_array(list))
+	if (list && !json_is_array(list))
 		return policy_refuse(loading, list, "rules must be a list");
 	policy->rules = policy_memory(policy, count, sizeof(*policy->rules));
 	for (size_t i = 0; i < count; i++)
 		if (!policy_read_rule(
 		        loading, json_at(list, i), i, &policy->rules[policy->rule_count++]))
 			return false;
+	policy_settle_network(&policy->cage); /* the rules have made theirs of it; hooks run in it */
 	return true;
 }
 
@@ -279,23 +210,22 @@ policy_load_v2(struct loading *loading)
 {
 	static const char *const known[] = { "version", "rules", "allowed_working_roots", "path",
 		"environment", "environment_allowlist", "limits", "cage", "secrets", "agents",
-		"queue", "approvals", NULL };
+		"queue", "approvals", "audit", NULL };
 	const struct json *root = loading->root;
 	struct policy *policy = loading->policy;
 
 	policy->timeout_seconds = 3600;
-	policy->limits.keep_bytes = 65536;
-	policy->limits.memory_bytes = 4ull << 30;
 	return policy_read_keys(loading, root, "the policy", known) &&
 	    refuse_unsupported(loading) &&
-	    policy_read_limits(loading, json_get(root, "limits"), "limits",
-	        &policy->timeout_seconds, &policy->limits) &&
-	    policy_read_cage(loading, json_get(root, "cage"), "cage") &&
-	    read_rules(loading, json_get(root, "rules")) &&
 	    read_roots(loading, json_get(root, "allowed_working_roots")) &&
+	    policy_read_cage(loading, json_get(root, "cage"), "cage", &policy->cage) &&
+	    policy_read_limits(loading, json_get(root, "limits")) &&
+	    read_rules(loading, json_get(root, "rules")) &&
+	    policy_check_ports(loading, json_get(root, "rules")) &&
 	    read_path(loading, json_get(root, "path")) &&
 	    policy_read_environment(loading, json_get(root, "environment")) &&
 	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&
 	    read_queue(loading, json_get(root, "queue")) &&
-	    read_approvals(loading, json_get(root, "approvals"));
+	    read_approvals(loading, json_get(root, "approvals")) &&
+	    policy_read_audit(loading, json_get(root, "audit"));
 }

@@ -1,5 +1,6 @@
 /* A stored job as clients see it. */
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
 
 #include "digest.h"
@@ -100,10 +101,19 @@ reason_text(const struct attempt *attempt)
 	if (attempt->outcome == OUTCOME_LOST)
 		return attempt->started_us ? "it had started; nobody knows how it ended" :
 		    "nobody knows whether it started";
+	if (attempt->outcome == OUTCOME_REFUSED && attempt->stage == STAGE_MINIMUM)
+		return "a layer of the policy's minimum is missing; layers has those that there are";
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		return "violated: a protected path was made or replaced, see the result";
+	if (attempt->outcome == OUTCOME_LIMIT)
+		return attempt->signal == SIGXCPU ? "its limit of CPU time" :
+		    attempt->signal == SIGXFSZ ? "its limit of a file's size" : "its limit of output";
+	if (attempt->flags & END_IDLE)
+		return "idle: no output for as long as its limit allows";
 	if (attempt->flags & END_CAPTURE_FAULT)
 		return "its output could not be stored whole";
+	if (attempt->flags & END_PROCESSES)
+		return "it met its limit of processes";
 	if (attempt->flags & END_LEFTOVERS)
 		return "processes outlived the main one and were ended";
 	return attempt->flags & END_FORCED ? "it did not end on TERM" : NULL;

@@ -93,20 +93,35 @@ add_command(struct json *d, const struct job *job)
 	json_add_text(summary, "sha256", hex); /* over the elements, each with a NUL behind it */
 }
 
-struct json *
-record_proposed(const struct job *job, bool allowed, const char *reason)
+/* What somebody wants to be run. */
+static struct json *
+begin_wish(const struct job *job, const struct record_who *who)
 {
 	struct json *d = begin(job);
-	struct record_who who = { job->submitter_uid, job->submitter_gid, job->submitter_pid,
-		NULL };
 
-	add_who(d, &who);
+	add_who(d, who);
 	add_text(d, "key", job->key);
 	add_command(d, job);
 	add_text(d, "cwd", job->cwd);
 	json_add_integer(d, "timeout", job->timeout_seconds);
 	json_add_integer(d, "max_attempts", job->max_attempts);
 	json_add_text(d, "source", job->hook ? "hook" : job->source);
+	return d;
+}
+
+struct json *
+record_imported(const struct job *job, const struct record_who *who)
+{
+	return begin_wish(job, who);
+}
+
+struct json *
+record_proposed(const struct job *job, bool allowed, const char *reason)
+{
+	struct record_who who = { job->submitter_uid, job->submitter_gid, job->submitter_pid,
+		NULL };
+	struct json *d = begin_wish(job, &who);
+
 	if (job->label)
 		add_text(d, "label", job->label);
 	if (job->meta)

@@ -61,6 +61,7 @@ struct json *record_dispatch(const struct job *job, const struct run_name *run,
     const uint8_t digest[32]);
 struct json *record_step(const struct job *job,
     const struct record_who *who); /* cancel_requested, cancelled, retry */
+struct json *record_imported(const struct job *job, const struct record_who *who); /* that may still run */
 struct json *record_import(const struct record_who *who, int64_t imported, int64_t known, int64_t refused);
 struct json *record_queue(const struct record_who *who); /* about no job */
 /* Takes runs: [[attempt,slot],...]. */

@@ -127,6 +127,21 @@ result_cage(const struct job *job, const struct attempt *attempt, char *bytes, s
 	return fd < 0 ? -1 : read(fd, bytes, size);
 }
 
+bool
+result_denied(const struct job *job, const struct attempt *attempt, struct denied_file *file)
+{
+	scoped_close int fd = open_kept(job, attempt, KEEP_DENIED);
+	unsigned char bytes[DENIED_BYTES];
+	ssize_t length = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+
+	if (length < 0)
+		return false;
+	if (denied_read(file, bytes, (size_t)length))
+		return true;
+	log_warn("job %lld: the list of denied calls cannot be read", (long long)job->seq);
+	return false;
+}
+
 /* Where a stored stream is cut for its text: [0, head) and [tail, stored). */
 struct cut {
 	uint64_t head, tail, stored;
@@ -197,6 +212,14 @@ add_violations(struct json *result, const struct job *job, const struct attempt 
 	json_add_text(result, "violations", text);
 }
 
+static const char *
+why_refused(const struct attempt *attempt)
+{
+	if (attempt->stage == STAGE_AUDIT && attempt->error == ETIMEDOUT)
+		return "no quorum of witnesses cosigned its record in time";
+	return attempt->error ? strerror((int)attempt->error) : "not what was approved";
+}
+
 static void
 add_end(struct json *result, const struct attempt *attempt)
 {
@@ -209,7 +232,7 @@ add_end(struct json *result, const struct attempt *attempt)
 	case OUTCOME_REFUSED:
 		text_format(text, sizeof(text), "the run was refused at stage %s: %s",
 		    stage_name((uint32_t)attempt->stage),
-		    attempt->error ? strerror((int)attempt->error) : "not what was approved");
+		    why_refused(attempt));
 		json_add_text(result, "error", text);
 		json_add_text(result, "stage", stage_name((uint32_t)attempt->stage));
 		json_add_integer(result, "errno", attempt->error);
@@ -224,6 +247,7 @@ add_end(struct json *result, const struct attempt *attempt)
 char *
 result_text(struct broker *broker, const struct job *job, const struct attempt *attempt)
 {
+	static struct denied_file denied; /* large */
 	struct json *result;
 	bool truncated = attempt->flags & END_CAPTURE_FAULT;
 	char *text;
@@ -241,6 +265,8 @@ result_text(struct broker *broker, const struct job *job, const struct attempt *
 		json_add_integer(result, "stdout_bytes", attempt->out_bytes);
 		json_add_integer(result, "stderr_bytes", attempt->err_bytes);
 	}
+	if (result_denied(job, attempt, &denied))
+		json_add_integer(result, "denied_calls", (int64_t)denied.refused);
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		add_violations(result, job, attempt);
 	json_add_text(result, "outcome", outcome_name((uint32_t)attempt->outcome));

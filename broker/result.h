@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "attempts.h"
+#include "denied_file.h"
 #include "jobs.h"
 
 struct broker;
@@ -29,6 +30,9 @@ ssize_t result_read(const struct broker *broker, const struct job *job,
 
 /* The cage of a run in words (cage_text.h), as result_read(). */
 ssize_t result_cage(const struct job *job, const struct attempt *attempt, char *bytes, size_t size);
+
+/* What its keeper wrote down of denied calls; false: nobody counted, or the file is not whole. */
+bool result_denied(const struct job *job, const struct attempt *attempt, struct denied_file *file);
 
 /* A copy with U+FFFD for what is not UTF-8, and for NUL.  malloc()ed, NUL-terminated.  Pure. */
 char *result_repair(const char *bytes, size_t length);

@@ -17,6 +17,7 @@
 #include "hooks.h"
 #include "methods.h"
 #include "rules.h"
+#include "witnesses.h"
 
 /* The whole file: malloc()ed, or NULL with *why. */
 static char *
@@ -78,9 +79,13 @@ load_from(const struct broker *broker, int fd, char error[512])
 static void
 resolve_roots(const struct broker *broker, struct policy *policy)
 {
-	if (policy_root_count(policy) != broker->boot.root_count)
+	unsigned roots = 0; /* they come before what lies beside them */
+
+	while (roots < broker->boot.root_count && !(broker->boot.roots[roots].flags & ROOT_EXTRA))
+		roots++;
+	if (policy_root_count(policy) != roots)
 		return;
-	for (unsigned i = 0; i < broker->boot.root_count; i++)
+	for (unsigned i = 0; i < roots; i++)
 		policy_resolve_root(policy, i, broker->boot.roots[i].path);
 }
 
@@ -150,20 +155,27 @@ rules_record(struct broker *broker, const struct record_who *who)
 	outbox_commit(&broker->outbox);
 }
 
+static bool
+same_place(struct policy_root one, struct policy_root other)
+{
+	return strcmp(one.path, other.path) == 0 && one.flags == other.flags;
+}
+
 /* What launch and executor were given: the same in both? */
 static bool
 same_bounds(const struct policy *a, const struct policy *b)
 {
-	if (!a || policy_root_count(a) != policy_root_count(b) ||
+	if (!a || policy_extra_count(a) != policy_extra_count(b) || policy_root_count(a) != policy_root_count(b) ||
 	    policy_slots(a) != policy_slots(b) ||
-	    strcmp(policy_profile_floor(a), policy_profile_floor(b)) != 0)
+	    policy_cage_floor(a) != policy_cage_floor(b) ||
+	    memcmp(policy_audit(a), policy_audit(b), sizeof(struct boot_audit)) != 0)
 		return false;
-	for (size_t i = 0; i < policy_root_count(a); i++) {
-		struct policy_root one = policy_root_at(a, i), other = policy_root_at(b, i);
-
-		if (strcmp(one.path, other.path) != 0 || one.flags != other.flags)
+	for (size_t i = 0; i < policy_root_count(a); i++)
+		if (!same_place(policy_root_at(a, i), policy_root_at(b, i)))
 			return false;
-	}
+	for (size_t i = 0; i < policy_extra_count(a); i++)
+		if (!same_place(policy_extra_at(a, i), policy_extra_at(b, i)))
+			return false;
 	return true;
 }
 
@@ -239,6 +251,7 @@ rules_warn(struct broker *broker, struct json *warnings)
 		json_add_text(warnings, NULL,
 		    "the policy file on disk differs from the loaded policy: policy reload takes "
 		    "it");
+	witnesses_warn(broker, warnings);
 }
 
 bool

@@ -77,7 +77,7 @@ make_stale(struct operation *operation, struct job *job)
 
 /* --- not allowed --- */
 
-/* No policy, or none that could be read, is somebody's mistake and costs nobody an approval. */
+/* No policy, or a machine without what the cage wants, is nobody's decision: the approval stays. */
 static enum weighed
 keep_as_it_is(struct operation *operation, const struct job *job)
 {
@@ -85,8 +85,9 @@ keep_as_it_is(struct operation *operation, const struct job *job)
 	uint64_t sn = methods_note(operation->broker, job, "job.policy",
 	    record_verdict(job, &who, false, operation->assessment->reason));
 
-	operation_refuse_after(operation, sn, NULL, "policy_denied", "%s",
-	    operation->assessment->reason);
+	operation_refuse_after(operation, sn, NULL,
+	    operation->assessment->decision.verdict == VERDICT_CAGE ? "cage_unavailable" :
+	    "policy_denied", "%s", operation->assessment->reason);
 	return WEIGH_REFUSED;
 }
 
@@ -131,7 +132,8 @@ weigh_run(struct operation *operation, struct job *job)
 	}
 	if (!weigh_expiry(operation, job))
 		return WEIGH_REFUSED;
-	if (assessment->decision.verdict == VERDICT_NO_POLICY)
+	if (assessment->decision.verdict == VERDICT_NO_POLICY ||
+	    assessment->decision.verdict == VERDICT_CAGE)
 		return keep_as_it_is(operation, job);
 	if (is_changed_world(assessment))
 		return make_stale(operation, job);

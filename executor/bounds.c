@@ -4,11 +4,6 @@
 
 #include "bounds.h"
 
-/* From the weakest to the strictest. */
-static const char *const profiles[] = { "compat", "default", "strict" };
-#define PROFILE_COUNT (sizeof(profiles) / sizeof(profiles[0]))
-#define PROFILE_BUILT "default" /* the one that filter.c and fence.c know */
-
 #define MOST_KEEP_BYTES (64u << 20)  /* of each stream, in the keeper's memory and on disk */
 #define MOST_GRACE_MS 60000
 #define FEWEST_FILES 16              /* below that no dynamic loader works */
@@ -20,27 +15,42 @@ int
 bounds_root(const struct boot *boot, const char *path)
 {
 	for (unsigned i = 0; i < boot->root_count; i++)
-		if (strcmp(boot->roots[i].path, path) == 0)
+		if (!(boot->roots[i].flags & ROOT_EXTRA) && strcmp(boot->roots[i].path, path) == 0)
 			return (int)i;
 	return -1;
 }
 
-static unsigned
-strength(const char *profile)
+int
+bounds_extra(const struct boot *boot, const struct plan_extra *extra)
 {
-	for (unsigned i = 0; i < PROFILE_COUNT; i++)
-		if (strcmp(profiles[i], profile) == 0)
-			return i;
-	return PROFILE_COUNT;
+	uint64_t flag = extra->write ? ROOT_EXTRA_WRITE : ROOT_EXTRA_READ;
+
+	for (unsigned i = 0; i < boot->root_count; i++)
+		if (boot->roots[i].flags & flag && strcmp(boot->roots[i].path, extra->path) == 0)
+			return (int)i;
+	return -1;
+}
+
+/* Opened by launch, as it is asked for, and no root's own path. */
+static int
+check_extra(const struct boot *boot, const struct plan *plan, const struct plan_extra *extra)
+{
+	int index = bounds_extra(boot, extra);
+
+	if (index < 0 || strcmp(extra->path, "/") == 0 || strcmp(extra->path, plan->root) == 0)
+		return EXDEV;
+	if (!extra->write)
+		return 0;
+	if (!profile_row(plan->profile)->write_paths)
+		return ENOTSUP;
+	return boot->roots[index].uid == 0 && !(boot->roots[index].flags & ROOT_ROOT_OWNED) ?
+	    EACCES : 0;
 }
 
 bool
-bounds_allow_profile(const char *floor, const char *profile)
+bounds_allow_profile(const char *floor, enum profile profile)
 {
-	unsigned least = strength(floor), asked = strength(profile);
-
-	return least < PROFILE_COUNT && asked < PROFILE_COUNT && asked >= least &&
-	    strcmp(profile, PROFILE_BUILT) == 0;
+	return profile_within(profile_named(floor), profile);
 }
 
 static bool
@@ -63,5 +73,14 @@ bounds_check(const struct boot *boot, const struct plan *plan)
 		return EACCES;
 	if (!bounds_allow_profile(boot->profile_floor, plan->profile))
 		return ENOTSUP;
+	if (plan->network > boot->network || plan->network > profile_row(plan->profile)->network_most ||
+	    !tcp_ports_cover(&boot->ports, &plan->ports))
+		return ENETUNREACH;
+	for (size_t i = 0; i < plan->extra_count; i++) {
+		int error = check_extra(boot, plan, &plan->extras[i]);
+
+		if (error)
+			return error;
+	}
 	return limits_hold(plan) ? 0 : ERANGE;
 }

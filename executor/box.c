@@ -38,11 +38,12 @@ map_one(const char *path, unsigned id)
 
 /* A job cannot make user namespaces: its filter forbids it, and so does this number. */
 static void
-enter_namespaces(void)
+enter_namespaces(enum network network)
 {
 	unsigned uid = geteuid(), gid = getegid();
+	int own = network == NETWORK_TCP_PORTS ? 0 : CLONE_NEWNET; /* jobs stay where we are */
 
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | own) < 0)
 		fatal("user namespace: %s", strerror(errno));
 	write_file("/proc/self/setgroups", "deny");
 	map_one("/proc/self/uid_map", uid);
@@ -63,14 +64,47 @@ make_directory(const char *format, const char *box, unsigned number)
 		fatal("%s: %s", path, strerror(errno));
 }
 
+/* What lies beside the roots has no link on its way. */
+static int
+copy_root(const struct boot_root *root)
+{
+	scoped_close int fd = -1;
+
+	if (!(root->flags & ROOT_EXTRA))
+		return mounts_copy(AT_FDCWD, root->path, MOUNTS_TREE);
+	fd = mounts_open(AT_FDCWD, root->path);
+	return fd < 0 ? -1 : mounts_copy(fd, "", root->flags & ROOT_EXTRA_READ ?
+	    MOUNTS_SYSTEM : MOUNTS_TREE);
+}
+
+/* A directory, or for a single file an empty one. */
+static void
+make_point(const char *path, int tree)
+{
+	scoped_close int fd = -1;
+	struct stat seen;
+
+	if (fstat(tree, &seen) < 0)
+		fatal("%s: %s", path, strerror(errno));
+	if (S_ISDIR(seen.st_mode)) {
+		make_directory("%s", path, 0);
+		return;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		fatal("%s: %s", path, strerror(errno));
+}
+
 static void
 attach_root(const struct boot *boot, unsigned root)
 {
+	int tree = copy_root(&boot->roots[root]);
 	char path[LIMIT_PATH];
 
-	make_directory("%s/idm/0/%u", boot->box_dir, root);
-	if (!box_root(boot, 0, root, path) ||
-	    mounts_show(AT_FDCWD, boot->roots[root].path, AT_FDCWD, path, MOUNTS_TREE) < 0)
+	if (tree < 0 || !box_root(boot, 0, root, path))
+		fatal("attach %s: %s", boot->roots[root].path, strerror(errno));
+	make_point(path, tree);
+	if (mounts_attach(tree, AT_FDCWD, path) < 0)
 		fatal("attach %s: %s", boot->roots[root].path, strerror(errno));
 }
 
@@ -78,7 +112,7 @@ void
 box_make(const struct boot *boot)
 {
 	umask(0);
-	enter_namespaces();
+	enter_namespaces(boot->network);
 	if (mount("tmpfs", boot->box_dir, "tmpfs", MS_NOSUID | MS_NODEV,
 	    "mode=755,size=1g,nr_inodes=16384") < 0)
 		fatal("box %s: %s", boot->box_dir, strerror(errno));
@@ -105,7 +139,8 @@ box_prepare(const struct boot *boot)
 bool
 box_root(const struct boot *boot, unsigned slot, unsigned root, char path[LIMIT_PATH])
 {
-	unsigned owner = boot->mode == MODE_WORKSPACE_USER ? 0 : slot;
+	bool shared = boot->mode == MODE_WORKSPACE_USER || boot->roots[root].flags & ROOT_EXTRA_READ;
+	unsigned owner = shared ? 0 : slot;
 
 	return text_format(path, LIMIT_PATH, "%s/idm/%u/%u", boot->box_dir, owner, root);
 }

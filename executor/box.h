@@ -5,8 +5,9 @@
  * The box: the directory where launch (or, for an ordinary user, we ourselves) attached the
  * policy roots, and where everything is prepared that a cage is made of.
  *
- *   BOX/idm/<slot>/<root>   a root as the slot's job owns it (an ordinary user:
- *                           BOX/idm/0/<root> for all slots)
+ *   BOX/idm/<slot>/<root>   a root or write path as the slot's job owns it; what all
+ *                           see the same way, read paths and everything of an ordinary
+ *                           user, is BOX/idm/0/<root>
  *   BOX/own/root            the prepared root of every cage (template.c)
  *   BOX/own/slot/<slot>     passwd and group of one slot
  *   BOX/own/copy/<run>      copied programs of one run

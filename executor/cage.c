@@ -18,12 +18,14 @@
 #include "cage.h"
 #include "masks.h"
 #include "mounts.h"
+#include "names.h"
 #include "protect.h"
 #include "template.h"
 
 #define TMP_INODES 65536
 #define ODD_OPTIONS "mode=755,size=64k,nr_inodes=64"
 
+#define NETWORK_NAMESPACE 2 /* its place in: */
 static const char *const namespaces[CAGE_NAMESPACES] = {
 	"/proc/self/ns/pid", "/proc/self/ns/mnt", "/proc/self/ns/net",
 	"/proc/self/ns/ipc", "/proc/self/ns/uts", "/proc/self/ns/cgroup",
@@ -42,14 +44,15 @@ cage_note_outside(ino_t outside[CAGE_NAMESPACES])
 }
 
 int
-cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES])
+cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES], enum network network)
 {
 	struct stat seen;
 
 	for (unsigned i = 0; i < CAGE_NAMESPACES; i++) {
 		if (stat(namespaces[i], &seen) < 0)
 			return -1;
-		if (seen.st_ino == outside[i]) {
+		if ((seen.st_ino == outside[i]) !=
+		    (i == NETWORK_NAMESPACE && network == NETWORK_TCP_PORTS)) {
 			errno = EPERM;
 			return -1;
 		}
@@ -62,26 +65,6 @@ cage_exec_path(const struct program *program)
 {
 	return program->kind == PROGRAM_PINNED && template_shows(program->named) ?
 	    program->named : program->target;
-}
-
-static int
-take_workspace(struct cage *cage)
-{
-	uint64_t attributes = MOUNTS_TREE | (cage->read_only ? MOUNTS_READ_ONLY : 0);
-	char path[LIMIT_PATH];
-	struct stat seen;
-
-	if (!box_root(cage->boot, cage->slot, cage->root, path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	cage->workspace = mounts_copy(AT_FDCWD, path, attributes);
-	if (cage->workspace < 0 || fstat(cage->workspace, &seen) < 0)
-		return -1;
-	if (seen.st_uid == cage->job.uid)
-		return 0;
-	errno = EUCLEAN; /* the map does not show the owner as the job */
-	return -1;
 }
 
 static int
@@ -125,7 +108,7 @@ take_program(const struct cage *cage, struct cage_file *file, const struct progr
 int
 cage_take_trees(struct cage *cage)
 {
-	if (take_workspace(cage) < 0)
+	if (places_take(&cage->places, cage->boot, cage->slot, cage->job.uid) < 0)
 		return -1;
 	cage->passwd = take_slot_file(cage, "passwd");
 	cage->group = take_slot_file(cage, "group");
@@ -171,7 +154,7 @@ odd_place(const struct cage *cage, const struct cage_file *file, char top[256])
 	const char *path = file->program ? file->program->target : "";
 	size_t length;
 
-	if (!file->wanted || !file->copied || text_path_within(path, cage->plan->root) ||
+	if (!file->wanted || !file->copied || places_hold(&cage->places, path) ||
 	    template_shows(path) || text_path_within(path, "/tmp"))
 		return false;
 	length = strcspn(path + 1, "/");
@@ -214,41 +197,16 @@ attach_program(const struct cage_file *file)
 	return place < 0 ? -1 : mounts_attach_to(file->tree, place);
 }
 
-/*
- * The policy file cannot be written, and as a mount point not be renamed or removed; nor can any
- * directory between it and the root, which are mounted on themselves for that.
- */
-static int
-protect_policy(const struct cage *cage)
-{
-	const char *policy = cage->boot->policy_path;
-	size_t at = strlen(cage->plan->root);
-	char path[LIMIT_PATH];
-
-	if (!policy[0] || !text_path_within(policy, cage->plan->root) ||
-	    strcmp(policy, cage->plan->root) == 0)
-		return 0;
-	for (;;) {
-		at += 1 + strcspn(policy + at + 1, "/");
-		memcpy(path, policy + 1, at - 1);
-		path[at - 1] = '\0';
-		if (!policy[at])
-			return mounts_fasten(path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
-		if (mounts_fasten(path, MOUNTS_TREE) < 0)
-			return -1;
-	}
-}
-
 /* In the workspace and in system trees a copied file's place is there already. */
 static int
 make_place(const struct cage *cage, const struct cage_file *file)
 {
-	if (!file->copied || text_path_within(file->program->target, cage->plan->root))
+	if (!file->copied || places_hold(&cage->places, file->program->target))
 		return 0;
 	return mounts_point(AT_FDCWD, file->program->target, 1);
 }
 
-/* Below the root only its owner, which here is the job, may be allowed to walk. */
+/* Below a root only its owner, which here is the job, may be allowed to walk. */
 static int
 mount_in_workspace(const struct cage *cage)
 {
@@ -256,9 +214,9 @@ mount_in_workspace(const struct cage *cage)
 
 	if (identity_assume(&cage->job) < 0)
 		return -1;
-	done = protect_policy(cage);
-	if (done == 0 && !cage->read_only)
-		done = protect_cover(cage->protect);
+	done = places_cover_policy(&cage->places, cage->boot->policy_path);
+	for (unsigned i = 0; done == 0 && i < cage->protect_count; i++)
+		done = protect_cover(&cage->protect[i]);
 	if (done == 0)
 		done = attach_program(&cage->program);
 	if (done == 0)
@@ -270,7 +228,7 @@ mount_in_workspace(const struct cage *cage)
 }
 
 static int
-mount_files(const struct cage *cage)
+mount_files(struct cage *cage)
 {
 	char tops[2][256];
 
@@ -279,8 +237,9 @@ mount_files(const struct cage *cage)
 	if (mounts_attach(cage->passwd, AT_FDCWD, "etc/passwd") < 0 ||
 	    mounts_attach(cage->group, AT_FDCWD, "etc/group") < 0)
 		return -1;
-	if (mounts_point(AT_FDCWD, cage->plan->root, 0) < 0 ||
-	    mounts_attach(cage->workspace, AT_FDCWD, cage->plan->root + 1) < 0)
+	if (names_are_wanted(&cage->plan->ports) && names_mount() < 0)
+		return -1;
+	if (places_mount(&cage->places, &cage->job) < 0)
 		return -1;
 	if (make_place(cage, &cage->program) < 0 || make_place(cage, &cage->interpreter) < 0 ||
 	    mount_in_workspace(cage) < 0)
@@ -316,13 +275,13 @@ change_root(void)
 }
 
 int
-cage_mount(const struct cage *cage, uint32_t *stage)
+cage_mount(struct cage *cage, uint32_t *stage)
 {
 	*stage = STAGE_MOUNT;
 	if (mount_files(cage) < 0)
 		return -1;
 	*stage = STAGE_PROC;
-	if (masks_mount_proc() < 0)
+	if (masks_mount_proc(profile_row(cage->plan->profile)->proc) < 0)
 		return -1;
 	*stage = STAGE_MOUNT;
 	return change_root();

@@ -14,6 +14,7 @@
 
 #include "decode.h"
 #include "identity.h"
+#include "places.h"
 #include "protect.h"
 
 /* How a program file is found again in the cage. */
@@ -25,7 +26,7 @@ struct cage_file {
 	int tree; /* detached mount of the copy, or -1 */
 };
 
-/* The host's namespaces by inode, to see that the job's are others. */
+/* The executor's namespaces by inode, to see that the job's are others. */
 #define CAGE_NAMESPACES 6
 
 struct cage {
@@ -33,17 +34,19 @@ struct cage {
 	const struct plan *plan;
 	const char *run; /* "uuid.attempt" */
 	char template[LIMIT_PATH];
-	unsigned slot, root;
+	unsigned slot;
 	struct identity job, init;
 	bool one_uid;  /* job, init and executor are one uid; groups cannot be dropped */
-	bool read_only;
-	const struct protect *protect; /* what is covered in the workspace */
+	const struct protect *protect; /* what is covered in root and write paths */
+	unsigned protect_count;
+	struct places places; /* its trees are the midwife's to take */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];
+	int filters; /* what the keeper needs to answer denied calls (keep.h); -1: nobody is told of them */
 	uint64_t layers; /* what holds when init says INIT_STARTED */
 
 	/* Filled by the midwife. */
-	int workspace, passwd, group; /* detached mounts */
+	int passwd, group; /* detached mounts */
 	struct cage_file program, interpreter;
 	int control, out, err; /* init's socket, the job's outputs */
 };
@@ -51,8 +54,11 @@ struct cage {
 /* This process's own namespaces; ends the process when /proc does not tell. */
 void cage_note_outside(ino_t outside[CAGE_NAMESPACES]);
 
-/* Are pid, mnt, net, ipc, uts and cgroup all others now?  Looks at /proc.  0, or -1 with errno. */
-int cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES]);
+/*
+ * Are pid, mnt, net, ipc, uts and cgroup all others now?  With tcp-ports net must still be the
+ * same.  Looks at /proc.  0, or -1 with errno.
+ */
+int cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES], enum network network);
 
 /*
  * Detached mounts for this job; before clone3(), as a tree of the old namespace cannot be copied
@@ -63,7 +69,7 @@ int cage_take_trees(struct cage *cage);
 /*
  * In the new mount namespace, standing in the template, as init.  0, or -1 with errno and *stage.
  */
-int cage_mount(const struct cage *cage, uint32_t *stage);
+int cage_mount(struct cage *cage, uint32_t *stage);
 
 /* The path that is executed: as named where nobody can change the link, else the target. */
 const char *cage_exec_path(const struct program *program);

@@ -75,16 +75,40 @@ set_memory(int group, uint64_t bytes)
 	return write_value(group, "memory.oom.group", "1") < 0 ? -1 : 1;
 }
 
+#define CPU_PERIOD_US 100000 /* the kernel's own choice */
+
+/* "quota period", both in microseconds: a quota of one period is one processor. */
+static int
+set_cpu(int group, uint64_t percent)
+{
+	char text[48];
+
+	if (percent == 0)
+		return 0;
+	if (faccessat(group, "cpu.max", F_OK, 0) < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (!text_format(text, sizeof(text), "%llu %u",
+	        (unsigned long long)percent * (CPU_PERIOD_US / 100), CPU_PERIOD_US) ||
+	    write_value(group, "cpu.max", text) < 0)
+		return -1;
+	if (reads_back(group, "cpu.max", text))
+		return 1;
+	errno = EPERM;
+	return -1;
+}
+
 static int
 set_limits(int group, const struct plan *plan, uint64_t *layers)
 {
 	int memory = set_memory(group, plan->memory_bytes);
 	int pids = set_limit(group, "pids.max", plan->processes);
+	int cpu = set_cpu(group, plan->cpu_percent);
 
-	if (memory < 0 || pids < 0)
+	if (memory < 0 || pids < 0 || cpu < 0)
 		return -1;
 	*layers |= memory ? LAYER_CGROUP_MEMORY : 0;
 	*layers |= pids ? LAYER_CGROUP_PIDS : 0;
+	*layers |= cpu ? LAYER_CGROUP_CPU : 0;
 	return 0;
 }
 
@@ -100,6 +124,17 @@ cgroup_make(int jobs, const char *run, const struct plan *plan, uint64_t *layers
 		return -1;
 	*layers |= LAYER_CGROUP;
 	return scope_keep(&group);
+}
+
+bool
+cgroup_is_populated(int group)
+{
+	scoped_close int fd = openat(group, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	text[length > 0 ? length : 0] = '\0';
+	return strstr(text, "populated 1\n") != NULL;
 }
 
 void

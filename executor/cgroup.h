@@ -22,6 +22,9 @@ bool cgroup_available(int jobs);
  */
 int cgroup_make(int jobs, const char *run, const struct plan *plan, uint64_t *layers);
 
+/* Does a process live in this group (a descriptor of cgroup_make())?  cgroup.events says so. */
+bool cgroup_is_populated(int group);
+
 /* cgroup.kill of a run's group; silently nothing when there is none. */
 void cgroup_kill(int jobs, const char *run);
 

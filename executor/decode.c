@@ -4,6 +4,7 @@
 
 #include "fields.h"
 #include "plan.h"
+#include "run.h"
 #include "text.h"
 
 #include "decode.h"
@@ -11,8 +12,8 @@
 #define AT(member) offsetof(struct plan, member)
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
-enum shape { SHAPE_TEXT = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV, SHAPE_INPUT };
+enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
+	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA, SHAPE_INPUT };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -20,7 +21,7 @@ static const struct {
 	size_t at, size;
 } rows[PLAN_TAG_END] = {
 	[PLAN_POLICY_SHA256] = { SHAPE_BYTES, AT(policy_sha256), SIZE(policy_sha256) },
-	[PLAN_PROFILE] = { SHAPE_TEXT, AT(profile), SIZE(profile) },
+	[PLAN_PROFILE] = { SHAPE_PROFILE, 0, 0 },
 	[PLAN_ROOT] = { SHAPE_PATH, AT(root), SIZE(root) },
 	[PLAN_CWD] = { SHAPE_PATH, AT(cwd), SIZE(cwd) },
 	[PLAN_CWD_DEV] = { SHAPE_NUMBER, AT(cwd_dev), 8 },
@@ -56,6 +57,13 @@ static const struct {
 	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
 	[PLAN_STDIN] = { SHAPE_INPUT, 0, 0 },
+	[PLAN_NETWORK] = { SHAPE_NETWORK, 0, 0 },
+	[PLAN_TCP_PORT] = { SHAPE_PORT, 0, 0 },
+	[PLAN_READ_PATH] = { SHAPE_EXTRA, 0, 0 },
+	[PLAN_WRITE_PATH] = { SHAPE_EXTRA, 0, 0 },
+	[PLAN_IDLE_MS] = { SHAPE_NUMBER, AT(idle_ms), 8 },
+	[PLAN_CPU_PERCENT] = { SHAPE_NUMBER, AT(cpu_percent), 8 },
+	[PLAN_MINIMUM] = { SHAPE_NUMBER, AT(minimum), 8 },
 };
 
 /* What has been read so far. */
@@ -123,6 +131,24 @@ read_input(struct plan *plan, struct reading *reading, const struct field *field
 	return true;
 }
 
+static bool
+read_extra(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	char *path;
+
+	if (plan->extra_count == LIMIT_EXTRAS || field->length >= LIMIT_PATH)
+		return false;
+	path = keep_element(reading, field);
+	if (!path || !text_path_is_clean(path))
+		return false;
+	for (size_t i = 0; i < plan->extra_count; i++)
+		if (strcmp(plan->extras[i].path, path) == 0)
+			return false;
+	plan->extras[plan->extra_count++] =
+	    (struct plan_extra){ path, field->tag == PLAN_WRITE_PATH };
+	return true;
+}
+
 bool
 decode_handle(struct plan *plan, const struct field *field)
 {
@@ -131,6 +157,37 @@ decode_handle(struct plan *plan, const struct field *field)
 	memcpy(plan->cwd_handle, field->bytes, field->length);
 	plan->cwd_handle_length = field->length;
 	return true;
+}
+
+static bool
+read_profile(struct plan *plan, const struct field *field)
+{
+	char name[LIMIT_PROFILE];
+
+	if (!field_text(field, name, sizeof(name)))
+		return false;
+	plan->profile = profile_named(name);
+	return plan->profile != 0;
+}
+
+/* None is told by its absence: one plan, one digest. */
+static bool
+read_network(struct plan *plan, const struct field *field)
+{
+	uint64_t network;
+
+	if (!field_u64(field, &network) || network == NETWORK_NONE || network >= NETWORK_COUNT)
+		return false;
+	plan->network = (enum network)network;
+	return true;
+}
+
+static bool
+read_port(struct plan *plan, const struct field *field)
+{
+	uint64_t port;
+
+	return field_u64(field, &port) && tcp_ports_append(&plan->ports, port);
 }
 
 static bool
@@ -143,8 +200,8 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 	reading->counts[field->tag]++;
 	to = (char *)plan + rows[field->tag].at;
 	switch (rows[field->tag].shape) {
-	case SHAPE_TEXT:
-		return field_text(field, to, rows[field->tag].size);
+	case SHAPE_PROFILE:
+		return read_profile(plan, field);
 	case SHAPE_PATH:
 		return field_text(field, to, rows[field->tag].size) && text_path_is_clean(to);
 	case SHAPE_NUMBER:
@@ -159,6 +216,12 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_environment(plan, reading, field);
 	case SHAPE_INPUT:
 		return read_input(plan, reading, field);
+	case SHAPE_NETWORK:
+		return read_network(plan, field);
+	case SHAPE_PORT:
+		return read_port(plan, field);
+	case SHAPE_EXTRA:
+		return read_extra(plan, reading, field);
 	}
 	return false;
 }
@@ -174,7 +237,8 @@ numbers_hold(const struct reading *reading)
 	for (unsigned tag = 1; tag < PLAN_TAG_END; tag++) {
 		unsigned wanted = 1;
 
-		if (tag == PLAN_ARG || tag == PLAN_ENV)
+		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_TCP_PORT || tag == PLAN_READ_PATH ||
+		    tag == PLAN_WRITE_PATH)
 			continue;
 		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
 			wanted = interpreter;
@@ -199,7 +263,12 @@ values_hold(const struct plan *plan, const struct reading *reading)
 		return false;
 	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
 		return false;
+	if ((plan->network == NETWORK_TCP_PORTS) != (plan->ports.count > 0))
+		return false;
 	if (plan->audit_loss >= AUDIT_LOSS_COUNT || plan->retry_safe > 1)
+		return false;
+	if (plan->idle_ms > LIMIT_TIMEOUT_SECONDS * 1000ull || plan->cpu_percent > LIMIT_CPU_PERCENT ||
+	    plan->minimum >> LAYER_COUNT)
 		return false;
 	return plan->program.size <= LIMIT_PROGRAM_BYTES &&
 	    plan->interpreter.size <= LIMIT_PROGRAM_BYTES &&

@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
 #define DECODE_HANDLE_BYTES 132 /* i32le type and MAX_HANDLE_SZ of Linux */
 
@@ -21,11 +23,17 @@ struct program {
 	uint8_t sha256[32];
 };
 
+/* A path that is shown beside the root. */
+struct plan_extra {
+	const char *path; /* clean */
+	bool write;
+};
+
 struct field;
 
 struct plan {
 	uint8_t policy_sha256[32];
-	char profile[LIMIT_PROFILE];
+	enum profile profile;
 	char root[LIMIT_PATH], cwd[LIMIT_PATH];
 	uint64_t cwd_dev, cwd_ino, cwd_birth_ns;
 	uint8_t cwd_handle[DECODE_HANDLE_BYTES];
@@ -36,10 +44,15 @@ struct plan {
 	uint64_t timeout_ms, grace_ms, keep_bytes, output_bytes;
 	uint64_t audit_loss; /* enum audit_loss */
 	uint64_t retry_safe; /* the broker's business; covered by the digest all the same */
+	enum network network;
+	struct tcp_ports ports;
 	uint64_t file_bytes, cpu_seconds, open_files, processes, memory_bytes, tmp_bytes;
-	const char *input;   /* PLAN_STDIN; NULL: there is none */
+	uint64_t idle_ms, cpu_percent, minimum; /* 0: none */
+	struct plan_extra extras[LIMIT_EXTRAS]; /* in the plan's order */
+	size_t extra_count;
+	const char *input; /* PLAN_STDIN; NULL: there is none */
 	size_t input_length;
-	char *memory; /* of the vectors and the input */
+	char *memory; /* of the vectors, paths and the input */
 };
 
 /*

@@ -16,12 +16,12 @@
 #include "errand.h"
 
 bool
-errand_open(struct errand *errand, size_t size)
+errand_open(struct errand *errand, size_t size, size_t zeroed)
 {
 	void *shared = mmap(NULL, size + sizeof(bool), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	*errand = (struct errand){ .pidfd = -1, .source.fd = -1, .size = size };
+	*errand = (struct errand){ .pidfd = -1, .source.fd = -1, .zeroed = zeroed };
 	if (shared == MAP_FAILED)
 		return false;
 	errand->shared = shared;
@@ -49,7 +49,7 @@ errand_start(struct loop *loop, struct errand *errand, void (*work)(struct erran
 		.pidfd = (uint64_t)(uintptr_t)&errand->pidfd, .exit_signal = SIGCHLD };
 	long pid;
 
-	memset(errand->shared, 0, errand->size);
+	memset(errand->shared, 0, errand->zeroed);
 	*errand->finished = false;
 	errand->source.context = context;
 	errand->source.ready = ready;

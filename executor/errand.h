@@ -16,13 +16,13 @@ struct errand {
 	struct source source; /* its end shows here */
 	int pidfd;            /* -1: not out */
 	uint64_t deadline_us; /* 0: none, or it has been killed */
-	void *shared;         /* `size` bytes, zeroed at start */
-	size_t size;
+	void *shared;         /* what it finds; the first `zeroed` bytes are that at start */
+	size_t zeroed;
 	bool *finished;       /* in shared memory: the child came to its end */
 };
 
-/* Space for one errand's findings; false without memory. */
-bool errand_open(struct errand *errand, size_t size);
+/* Space for one errand's findings, `size` bytes; false without memory. */
+bool errand_open(struct errand *errand, size_t size, size_t zeroed);
 
 /*
  * Start: the child runs work(context) and ends; ready(source) is called in the parent at its

@@ -16,6 +16,7 @@
 #include "executor.h"
 #include "fence.h"
 #include "filter.h"
+#include "report.h"
 #include "template.h"
 
 #define INITIAL_USER_NAMESPACE 0xeffffffdu /* PROC_USER_INIT_INO of include/linux/proc_ns.h */
@@ -147,9 +148,9 @@ note_layers(struct executor *executor)
 	if (!executor->one_uid || getgroups(0, NULL) == 0)
 		executor->layers |= LAYER_NO_GROUPS;
 	executor->landlock_abi = landlock_abi();
-	if (executor->landlock_abi < LANDLOCK_FLOOR_DEFAULT)
-		fatal("Landlock ABI %d: profile default needs %d (Linux 5.19)",
-		    executor->landlock_abi, LANDLOCK_FLOOR_DEFAULT);
+	/* Every profile has its own floor; without any Landlock there is none to run. */
+	if (executor->landlock_abi < 1)
+		fatal("this kernel has no Landlock: no job can run");
 	cage_note_outside(executor->outside);
 }
 
@@ -168,7 +169,9 @@ executor_open(struct executor *executor)
 	if (!box_template(&executor->boot, executor->template))
 		fatal("box: path too long");
 	template_make(&executor->boot, executor->jobs, executor->inits);
-	filter_open(executor->one_uid);
+	filter_open(executor->one_uid, profile_named(executor->boot.profile_floor),
+	    executor->boot.network);
+	report_open(profile_named(executor->boot.profile_floor), executor->boot.network);
 	forget_children();
 	open_channels(executor);
 }

@@ -13,6 +13,7 @@
 #include "cache.h"
 #include "cage.h"
 #include "inquiry.h"
+#include "local.h"
 #include "resolve.h"
 #include "runs.h"
 
@@ -38,6 +39,7 @@ struct executor {
 	char template[LIMIT_PATH];
 
 	struct cache cache;
+	struct local local;
 	struct attempt attempts[EXECUTOR_ATTEMPTS];
 	struct inquiry inquiries[INQUIRY_COUNT];
 	uint64_t tokens; /* the last one given to a fact */
@@ -47,7 +49,7 @@ struct executor {
 void executor_open(struct executor *executor);
 
 /* Give up what is not needed for that, and say hello. */
-void executor_confine(void);
+void executor_confine(const struct executor *executor);
 void executor_greet(struct executor *executor);
 
 /* One round: wait, answer, look at the deadlines. */

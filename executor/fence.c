@@ -1,7 +1,6 @@
 /* Landlock rules of a job. */
 #include <sys/syscall.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,13 +8,15 @@
 #include "scope.h"
 
 #include "fence.h"
+#include "fence_probe.h"
 #include "template.h"
 
 #define READ (LL_READ_FILE | LL_READ_DIR)
 #define RUN (READ | LL_EXECUTE)
 #define FILE_RUN (LL_READ_FILE | LL_EXECUTE)
+#define FILE_WRITE (LL_READ_FILE | LL_WRITE_FILE | LL_TRUNCATE)
 #define USE (READ | LL_WRITE_FILE | LL_TRUNCATE | LL_IOCTL_DEV)
-#define ALL ((LL_IOCTL_DEV << 1) - 1)
+#define ALL ((LL_FS_LAST << 1) - 1)
 #define OWN (ALL & ~(LL_MAKE_CHAR | LL_MAKE_BLOCK | LL_IOCTL_DEV))
 
 struct fence {
@@ -34,6 +35,15 @@ allow(const struct fence *fence, const char *path, uint64_t rights)
 	return (int)syscall(SYS_landlock_add_rule, fence->ruleset, LL_RULE_PATH, &rule, 0);
 }
 
+/* A rule for a file may name only what a file has. */
+static uint64_t
+rights_of(const struct places_one *place)
+{
+	if (place->is_file)
+		return place->read_only ? FILE_RUN : FILE_WRITE;
+	return place->read_only ? RUN : OWN;
+}
+
 static int
 allow_places(const struct fence *fence, const struct cage *cage)
 {
@@ -50,7 +60,10 @@ allow_places(const struct fence *fence, const struct cage *cage)
 		return -1;
 	if (allow(fence, "/tmp", OWN) < 0 || allow(fence, "/dev/shm", OWN & ~LL_EXECUTE) < 0)
 		return -1;
-	return allow(fence, cage->plan->root, cage->read_only ? RUN : OWN);
+	for (unsigned i = 0; i < cage->places.count; i++)
+		if (allow(fence, cage->places.all[i].path, rights_of(&cage->places.all[i])) < 0)
+			return -1;
+	return 0;
 }
 
 static int
@@ -59,50 +72,43 @@ allow_file(const struct fence *fence, const struct cage_file *file)
 	return file->wanted ? allow(fence, file->program->target, FILE_RUN) : 0;
 }
 
-/* The attribute grew with the ABI: the kernel wants the size that it knows, or zeros behind it. */
-static size_t
-attribute_size(int abi)
+/* Where it may connect to; what else of the network is handled, it may not. */
+static int
+allow_ports(int ruleset, const struct tcp_ports *ports)
 {
-	if (abi >= 6)
-		return sizeof(struct landlock_attr);
-	return abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
+	for (unsigned i = 0; i < ports->count; i++) {
+		struct landlock_port rule = { LL_NET_CONNECT_TCP, ports->list[i] };
+
+		if (syscall(SYS_landlock_add_rule, ruleset, LL_RULE_PORT, &rule, 0) < 0)
+			return -1;
+	}
+	return 0;
 }
 
-/*
- * Landlock cannot be asked whether it holds, so try: a file that everybody may read and that no
- * rule covers.  It must open before and be refused after.
- */
-static int
-probe(void)
+/* Where the profile reports: for whoever reads the kernel's audit log, which is off on most hosts. */
+static uint32_t
+logging(const struct cage *cage)
 {
-	scoped_close int fd = open("/" TEMPLATE_PROBE, O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? -1 : 0;
+	return cage->landlock_abi >= 7 && profile_row(cage->plan->profile)->reports ? LL_LOG_NEW_EXEC_ON : 0;
 }
 
 int
 fence_close(const struct cage *cage)
 {
 	int abi = cage->landlock_abi;
-	struct landlock_attr attr = {
-		.handled_fs = landlock_fs_rights(abi),
-		.handled_net = abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
-		.scoped = abi >= 6 ? LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL : 0,
-	};
+	struct landlock_attr attr = landlock_job(abi, cage->plan->network);
 	scoped_close int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr,
-	    attribute_size(abi), 0);
+	    landlock_attr_size(abi), 0);
 	struct fence fence = { ruleset, attr.handled_fs };
+	struct fence_probe probe;
 
-	if (ruleset < 0 || allow_places(&fence, cage) < 0)
+	if (ruleset < 0 || allow_places(&fence, cage) < 0 ||
+	    allow_ports(ruleset, &cage->plan->ports) < 0)
 		return -1;
 	if (allow_file(&fence, &cage->program) < 0 || allow_file(&fence, &cage->interpreter) < 0)
 		return -1;
-	if (probe() < 0)
+	if (fence_probe_open(&probe, &attr) < 0 ||
+	    syscall(SYS_landlock_restrict_self, ruleset, logging(cage)) < 0)
 		return -1;
-	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		return -1;
-	if (probe() < 0 && errno == EACCES)
-		return 0;
-	errno = EPERM;
-	return -1;
+	return fence_probe_close(&probe);
 }

@@ -2,40 +2,35 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
-#include <seccomp.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "digest.h"
 #include "log.h"
 #include "scope.h"
 
-#include "filter.h"
+#include "filter_rule.h"
 
-/* the kernel reads 32 bits of these arguments; what is above must not hide them */
-#define CALL_WORD 0xffffffffu
 #define SET_ID_BITS (S_ISUID | S_ISGID)
 #define TIOCLINUX_REQUEST 0x541c
-#define FAMILIES 64 /* AF_MAX is 46 in Linux 6.18 */
 
-/* Each filter answers an option of prctl of its own with an errno that the kernel never gives there. */
-#define PROBE_ERRNO ENOANO
-enum { PROBE_OWN = 0x5ea2, PROBE_INIT, PROBE_JOB }; /* 0x5ea1 is seal.c's */
+/*
+ * The youngest call that was looked at: removexattrat, Linux 6.13.  Numbers are the same on all
+ * architectures from 403 on.
+ */
+#define HIGHEST_KNOWN 466
 
-static struct sock_fprog own, init, job_arguments, job_numbers;
-static uint8_t job_digest[DIGEST_BYTES];
-
-static void
-check(int result, const char *what)
+void
+filter_check(int result, const char *what)
 {
 	if (result < 0)
 		fatal("filter: %s: %s", what, strerror(-result));
@@ -48,9 +43,9 @@ begin(uint32_t fallback)
 
 	if (!filter)
 		fatal("filter: out of memory");
-	check(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+	filter_check(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
 	    "architecture");
-	check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "order");
+	filter_check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "order");
 	return filter;
 }
 
@@ -63,7 +58,7 @@ end(scmp_filter_ctx filter, struct sock_fprog *program)
 
 	if (fd < 0)
 		fatal("filter: %s", strerror(errno));
-	check(seccomp_export_bpf(filter, fd), "export");
+	filter_check(seccomp_export_bpf(filter, fd), "export");
 	length = lseek(fd, 0, SEEK_END);
 	program->filter = malloc((size_t)length);
 	program->len = (unsigned short)((size_t)length / sizeof(struct sock_filter));
@@ -72,48 +67,108 @@ end(scmp_filter_ctx filter, struct sock_fprog *program)
 	seccomp_release(filter);
 }
 
-/*
- * By name; a call that this architecture does not have is left out, an unknown name is our mistake.
- */
-static void
-rule(scmp_filter_ctx filter, uint32_t action, const char *name)
+void
+filter_rule(scmp_filter_ctx filter, uint32_t action, const char *name)
 {
 	int number = seccomp_syscall_resolve_name(name);
 
 	if (number == __NR_SCMP_ERROR)
 		fatal("filter: unknown call %s", name);
 	if (number >= 0)
-		check(seccomp_rule_add(filter, action, number, 0), name);
+		filter_check(seccomp_rule_add(filter, action, number, 0), name);
 }
 
-/* As rule(), with one comparison more. */
-static void
-rule_if(scmp_filter_ctx filter, uint32_t action, const char *name, struct scmp_arg_cmp compare)
+void
+filter_rule_if(scmp_filter_ctx filter, uint32_t action, const char *name, struct scmp_arg_cmp compare)
 {
 	int number = seccomp_syscall_resolve_name(name);
 
 	if (number >= 0)
-		check(seccomp_rule_add_array(filter, action, number, 1, &compare), name);
+		filter_check(seccomp_rule_add_array(filter, action, number, 1, &compare), name);
 }
 
 static void
 answer_probe(scmp_filter_ctx filter, unsigned option)
 {
-	rule_if(filter, SCMP_ACT_ERRNO(PROBE_ERRNO), "prctl", SCMP_A0_64(SCMP_CMP_EQ, option, 0));
+	filter_rule_if(filter, SCMP_ACT_ERRNO(FILTER_PROBE_ERRNO), "prctl", SCMP_A0_64(SCMP_CMP_EQ, option, 0));
 }
 
 static void
-build_numbers(void)
+rule_number(scmp_filter_ctx filter, uint32_t action, int number, const char *name)
 {
-	scmp_filter_ctx filter = begin(SCMP_ACT_ERRNO(ENOSYS));
+	filter_check(seccomp_rule_add(filter, action, number, 0), name);
+}
 
-#define ALLOW(name) rule(filter, SCMP_ACT_ALLOW, #name);
-#define ALLOW_NUMBER(name, number) check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0), \
-	#name);
-#define REFUSE(name) rule(filter, SCMP_ACT_ERRNO(EPERM), #name);
+/* What is refused by name in every profile; traced: but for what a debugger needs. */
+static void
+refuse_numbers(scmp_filter_ctx filter, bool traced)
+{
+#define REFUSE(name) filter_rule(filter, SCMP_ACT_ERRNO(EPERM), #name);
 #define NEVER(name) REFUSE(name)
+#define TRACE(name) if (!traced) REFUSE(name)
 #include "filter.def"
-	end(filter, &job_numbers);
+}
+
+static void
+allow_listed(scmp_filter_ctx filter, bool strict)
+{
+#define STRICT(name) filter_rule(filter, SCMP_ACT_ALLOW, #name);
+#define STRICT_NUMBER(name, number) rule_number(filter, SCMP_ACT_ALLOW, number, #name);
+#include "filter.def"
+	if (strict)
+		return;
+#define ALLOW(name) filter_rule(filter, SCMP_ACT_ALLOW, #name);
+#define ALLOW_NUMBER(name, number) rule_number(filter, SCMP_ACT_ALLOW, number, #name);
+#include "filter.def"
+}
+
+static void
+hide_missing(scmp_filter_ctx filter)
+{
+#define MISSING(name) filter_rule(filter, SCMP_ACT_ERRNO(ENOSYS), #name);
+#define MISSING_NUMBER(name, number) rule_number(filter, SCMP_ACT_ERRNO(ENOSYS), number, #name);
+#include "filter.def"
+}
+
+/*
+ * Before the program: what is above the youngest known call is no call.  libseccomp has no rule
+ * for a range of numbers.  A foreign architecture's number may be answered here too; the other
+ * filter of the pair kills it, and the harder answer counts.
+ */
+static void
+hide_unknown(struct sock_fprog *program)
+{
+	const struct sock_filter head[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, HIGHEST_KNOWN, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	};
+	const size_t size = program->len * sizeof(struct sock_filter);
+	struct sock_filter *whole = malloc(sizeof(head) + size);
+
+	if (!whole)
+		fatal("filter: out of memory");
+	memcpy(whole, head, sizeof(head));
+	memcpy((char *)whole + sizeof(head), program->filter, size);
+	free(program->filter);
+	program->filter = whole;
+	program->len = (unsigned short)(program->len + sizeof(head) / sizeof(head[0]));
+}
+
+void
+filter_build_numbers(struct sock_fprog *program, enum filter_numbers numbers)
+{
+	bool listed = numbers == NUMBERS_STRICT || numbers == NUMBERS_LISTED;
+	scmp_filter_ctx filter = begin(listed ? SCMP_ACT_ERRNO(ENOSYS) : SCMP_ACT_ALLOW);
+
+	refuse_numbers(filter, numbers == NUMBERS_TRACED);
+	if (listed)
+		allow_listed(filter, numbers == NUMBERS_STRICT);
+	else
+		hide_missing(filter);
+	end(filter, program);
+	if (!listed)
+		hide_unknown(program);
 }
 
 static void
@@ -123,7 +178,7 @@ refuse_namespaces(scmp_filter_ctx filter)
 		CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET };
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "clone",
+		filter_rule_if(filter, SCMP_ACT_ERRNO(EPERM), "clone",
 		    SCMP_A0_64(SCMP_CMP_MASKED_EQ, flags[i], flags[i]));
 }
 
@@ -142,7 +197,7 @@ refuse_set_id(scmp_filter_ctx filter)
 
 	for (size_t b = 0; b < 2; b++) {
 		for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-			rule_if(filter, SCMP_ACT_ERRNO(EPERM), modes[i].name,
+			filter_rule_if(filter, SCMP_ACT_ERRNO(EPERM), modes[i].name,
 			    SCMP_CMP64(modes[i].argument, SCMP_CMP_MASKED_EQ, bits[b], bits[b]));
 		for (size_t c = 0; c < 2; c++) {
 			struct scmp_arg_cmp open_it[] = {
@@ -154,9 +209,9 @@ refuse_set_id(scmp_filter_ctx filter)
 			int number = seccomp_syscall_resolve_name("open");
 
 			if (number >= 0)
-				check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), number,
+				filter_check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), number,
 				    2, open_it), "open");
-			check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
+			filter_check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM),
 			    SCMP_SYS(openat), 2, open_at), "openat");
 		}
 	}
@@ -166,23 +221,10 @@ refuse_set_id(scmp_filter_ctx filter)
 static void
 refuse_terminal_input(scmp_filter_ctx filter)
 {
-	rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl",
-	    SCMP_A1_64(SCMP_CMP_MASKED_EQ, CALL_WORD, TIOCSTI));
-	rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl",
-	    SCMP_A1_64(SCMP_CMP_MASKED_EQ, CALL_WORD, TIOCLINUX_REQUEST));
-}
-
-/* The network is cut by its namespace; families that are rare are rare because their code is. */
-static void
-refuse_families(scmp_filter_ctx filter)
-{
-	for (unsigned family = 0; family < FAMILIES; family++)
-		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
-		    family != AF_NETLINK)
-			rule_if(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket",
-			    SCMP_A0_64(SCMP_CMP_EQ, family, 0));
-	rule_if(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), "socket",
-	    SCMP_A0_64(SCMP_CMP_GE, FAMILIES, 0));
+	filter_rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl",
+	    SCMP_A1_64(SCMP_CMP_MASKED_EQ, FILTER_CALL_WORD, TIOCSTI));
+	filter_rule_if(filter, SCMP_ACT_ERRNO(EPERM), "ioctl",
+	    SCMP_A1_64(SCMP_CMP_MASKED_EQ, FILTER_CALL_WORD, TIOCLINUX_REQUEST));
 }
 
 /*
@@ -195,115 +237,49 @@ refuse_personalities(scmp_filter_ctx filter)
 	for (unsigned bit = 0; bit < 32; bit++) {
 		uint64_t set = 1u << bit, clear = 1u << (bit + 1) % 32;
 
-		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "personality",
+		filter_rule_if(filter, SCMP_ACT_ERRNO(EPERM), "personality",
 		    SCMP_A0_64(SCMP_CMP_MASKED_EQ, set | clear, set));
 	}
 }
 
-static void
-build_arguments(bool shared_uid)
+void
+filter_build_arguments(struct sock_fprog *program, const struct filter_arguments *arguments,
+    unsigned probe)
 {
 	scmp_filter_ctx filter = begin(SCMP_ACT_ALLOW);
 
-	answer_probe(filter, PROBE_JOB);
+	answer_probe(filter, probe);
 	refuse_namespaces(filter);
 	refuse_set_id(filter);
 	refuse_terminal_input(filter);
-	refuse_families(filter);
-	refuse_personalities(filter);
-	if (shared_uid) /* or the job takes its own init's limits away */
-		rule_if(filter, SCMP_ACT_ERRNO(EPERM), "prlimit64", SCMP_A0_64(SCMP_CMP_NE, 0, 0));
-	end(filter, &job_arguments);
+	filter_refuse_sockets(filter, arguments->sockets);
+	if (!arguments->any_personality)
+		refuse_personalities(filter);
+	if (arguments->shared_uid) /* or the job takes its own init's limits away */
+		filter_rule_if(filter, SCMP_ACT_ERRNO(EPERM), "prlimit64", SCMP_A0_64(SCMP_CMP_NE, 0, 0));
+	end(filter, program);
 }
 
-static void
-build_own(void)
+void
+filter_build_own(struct sock_fprog *program)
 {
 	scmp_filter_ctx filter = begin(SCMP_ACT_ALLOW);
 
 	answer_probe(filter, PROBE_OWN);
-#define NEVER(name) rule(filter, SCMP_ACT_ERRNO(EPERM), #name);
+#define NEVER(name) filter_rule(filter, SCMP_ACT_ERRNO(EPERM), #name);
 #include "filter.def"
-	end(filter, &own);
+	end(filter, program);
 }
 
-static void
-build_init(void)
+void
+filter_build_init(struct sock_fprog *program)
 {
 	static const char *const calls[] = { "ppoll", "poll", "read", "recvmsg", "sendmsg", "wait4",
 		"kill", "getrusage", "close", "exit_group", "rt_sigreturn", "restart_syscall" };
 	scmp_filter_ctx filter = begin(SCMP_ACT_KILL_PROCESS);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		rule(filter, SCMP_ACT_ALLOW, calls[i]);
+		filter_rule(filter, SCMP_ACT_ALLOW, calls[i]);
 	answer_probe(filter, PROBE_INIT);
-	end(filter, &init);
-}
-
-void
-filter_open(bool shared_uid)
-{
-	struct digest_state state;
-
-	build_own();
-	build_init();
-	build_arguments(shared_uid);
-	build_numbers();
-	digest_begin(&state);
-	digest_add(&state, job_arguments.filter, job_arguments.len * sizeof(struct sock_filter));
-	digest_add(&state, job_numbers.filter, job_numbers.len * sizeof(struct sock_filter));
-	digest_end(&state, job_digest);
-}
-
-static int
-load(const struct sock_fprog *program)
-{
-	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, program);
-}
-
-/* Of several filters in force the kernel says only that there is one: so ask the one that was meant. */
-static int
-holds(int probe)
-{
-	if (prctl(probe, 0, 0, 0, 0) == -1 && errno == PROBE_ERRNO)
-		return 0;
-	errno = EPERM;
-	return -1;
-}
-
-/* openat2 of nothing: EINVAL from the kernel, "no such call" from the filter. */
-static int
-numbers_hold(void)
-{
-	if (syscall(SYS_openat2, -1, NULL, NULL, 0) == -1 && errno == ENOSYS)
-		return 0;
-	errno = EPERM;
-	return -1;
-}
-
-int
-filter_load_own(void)
-{
-	return load(&own) < 0 ? -1 : holds(PROBE_OWN);
-}
-
-int
-filter_load_init(void)
-{
-	return load(&init) < 0 ? -1 : holds(PROBE_INIT);
-}
-
-int
-filter_load_job(void)
-{
-	/* Of two equal actions the youngest filter's errno counts. */
-	if (load(&job_arguments) < 0 || holds(PROBE_JOB) < 0)
-		return -1;
-	return load(&job_numbers) < 0 ? -1 : numbers_hold();
-}
-
-const uint8_t *
-filter_digest(void)
-{
-	return job_digest;
+	end(filter, program);
 }

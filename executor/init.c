@@ -21,6 +21,7 @@
 
 #include "filter.h"
 #include "init.h"
+#include "network.h"
 #include "worker.h"
 
 #define HOST_NAME "cage"
@@ -29,7 +30,7 @@
 #define REAP_WAIT_MS 20
 
 struct init {
-	const struct cage *cage;
+	struct cage *cage;
 	struct channel keeper;
 	int errors;  /* the worker's error pipe; -1: executed */
 	int signals; /* signalfd of SIGCHLD */
@@ -76,6 +77,19 @@ keep_only(const int *wanted, size_t count)
 	}
 }
 
+/* Its life hangs on the keeper's, and nobody of its uid may look into it. */
+static int
+check_life(void)
+{
+	int number = 0;
+
+	if (prctl(PR_GET_PDEATHSIG, &number, 0, 0, 0) == 0 && number == SIGKILL &&
+	    prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+		return 0;
+	errno = EPERM;
+	return -1;
+}
+
 /* The executor's uid may walk to the template; after this we are the slot's init. */
 static int
 become_init(const struct cage *cage)
@@ -100,7 +114,21 @@ become_init(const struct cage *cage)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		return -1;
 	umask(0);
-	return 0;
+	return check_life();
+}
+
+/* A session keyring that nobody else has: the kernel names it, and then it must be the one in use. */
+static int
+join_keyring(void)
+{
+	long made = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+
+	if (made < 0)
+		return errno == ENOSYS ? 0 : -1;
+	if (syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 0) == made)
+		return 0;
+	errno = EPERM;
+	return -1;
 }
 
 /* Session, keyring and name of its own. */
@@ -109,9 +137,11 @@ leave_host(void)
 {
 	if (setsid() < 0)
 		return -1;
-	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS)
+	if (getsid(0) != getpid()) {
+		errno = EPERM;
 		return -1;
-	return sethostname(HOST_NAME, sizeof(HOST_NAME) - 1);
+	}
+	return join_keyring() < 0 ? -1 : sethostname(HOST_NAME, sizeof(HOST_NAME) - 1);
 }
 
 /*
@@ -142,20 +172,23 @@ set_standard(const struct cage *cage)
 static void
 build(struct init *init)
 {
-	const struct cage *cage = init->cage;
-	const int wanted[] = { cage->control, cage->out, cage->err, cage->workspace, cage->passwd,
+	struct cage *cage = init->cage;
+	int wanted[7 + PLACES_MOST] = { cage->control, cage->out, cage->err, cage->passwd,
 		cage->group, cage->program.tree, cage->interpreter.tree };
 	const int left[] = { cage->control };
 	uint32_t stage;
 
-	keep_only(wanted, sizeof(wanted) / sizeof(wanted[0]));
+	for (unsigned i = 0; i < cage->places.count; i++)
+		wanted[7 + i] = cage->places.all[i].tree;
+	keep_only(wanted, 7 + cage->places.count);
 	if (become_init(cage) < 0)
 		fail(init, STAGE_IDENTITY, errno);
 	if (leave_host() < 0)
 		fail(init, STAGE_NAMESPACE, errno);
 	if (cage_mount(cage, &stage) < 0)
 		fail(init, stage, errno);
-	if (getpid() != 1 || cage_check_namespaces(cage->outside) < 0)
+	if (getpid() != 1 || cage_check_namespaces(cage->outside, cage->plan->network) < 0 ||
+	    network_settle(cage->plan->network) < 0)
 		fail(init, STAGE_NAMESPACE, errno);
 	if (set_standard(cage) < 0)
 		fail(init, STAGE_MOUNT, errno);
@@ -190,7 +223,8 @@ start_worker(struct init *init)
 	if (init->worker < 0)
 		fail(init, STAGE_KEEPER, errno);
 	if (init->worker == 0) {
-		close(init->keeper.fd);
+		if (init->cage->filters < 0) /* else it has something to send, see worker.c */
+			close(init->keeper.fd);
 		worker_run(init->cage, pipes[1]);
 	}
 	close(pipes[1]);
@@ -345,7 +379,7 @@ on_signals(struct init *init)
 }
 
 void
-init_run(const struct cage *cage)
+init_run(struct cage *cage)
 {
 	struct init init = { .cage = cage,
 		.keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };

@@ -9,6 +9,6 @@
  */
 #include "cage.h"
 
-_Noreturn void init_run(const struct cage *cage);
+_Noreturn void init_run(struct cage *cage);
 
 #endif

@@ -18,6 +18,8 @@
 #include "inquiry.h"
 #include "workdir.h"
 
+#define RULES_HERE 32 /* looked up without a child: some milliseconds at most */
+
 #define SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
 /* The question, decoded in the child.  Rules are read again one by one while they are answered. */
@@ -88,35 +90,48 @@ put_program(struct fields_writer *writer, uint16_t first, const struct program *
 	fields_put(writer, (uint16_t)(first + 6), program->sha256, 32);
 }
 
-/* "named NUL target", or empty. */
+/* "named NUL target" */
 static void
-put_rule(struct fields_writer *writer, const struct program_search *search, const char *path,
+put_both(struct fields_writer *writer, const char *named, const char *target)
+{
+	char both[2 * LIMIT_PATH];
+	size_t first = strlen(named), second = strlen(target);
+
+	memcpy(both, named, first + 1);
+	memcpy(both + first + 1, target, second);
+	fields_put(writer, ASSESS_RULE_RESOLVED, both, first + 1 + second);
+}
+
+/* Where a rule's program lies, or empty.  The one that was asked about has been found already. */
+static void
+put_rule(struct fields_writer *writer, const struct program_search *search,
+    const struct question *question, const struct program_found *found,
     const struct field *field)
 {
-	char name[LIMIT_PATH], both[2 * LIMIT_PATH];
+	char name[LIMIT_PATH];
 	struct resolved resolved;
-	size_t named, target;
 
-	if (!field_text(field, name, sizeof(name)) ||
-	    program_resolve(search, name, path, &resolved) < 0) {
+	if (!field_text(field, name, sizeof(name)))
 		fields_put(writer, ASSESS_RULE_RESOLVED, "", 0);
-		return;
+	else if (!strchr(name, '/') && strcmp(name, question->program) == 0)
+		put_both(writer, found->program.named, found->program.target);
+	else if (program_resolve(search, name, question->path, &resolved) < 0)
+		fields_put(writer, ASSESS_RULE_RESOLVED, "", 0);
+	else {
+		put_both(writer, resolved.named, resolved.target);
+		resolve_close(&resolved);
 	}
-	named = strlen(resolved.named);
-	target = strlen(resolved.target);
-	memcpy(both, resolved.named, named + 1);
-	memcpy(both + named + 1, resolved.target, target);
-	resolve_close(&resolved);
-	fields_put(writer, ASSESS_RULE_RESOLVED, both, named + 1 + target);
 }
 
 static bool
 write_answer(int fd, const struct question *question, const struct program_search *search,
     const struct program_found *found)
 {
+	const bool *elsewhere = search->world->elsewhere;
 	struct fields_writer writer;
 	struct fields_reader reader;
 	struct field field;
+	bool written;
 
 	fields_begin(&writer, ASSESS_ANSWER_MAGIC);
 	put_program(&writer, PLAN_PROGRAM_NAMED, &found->program);
@@ -125,8 +140,11 @@ write_answer(int fd, const struct question *question, const struct program_searc
 	fields_open(&reader, ASSESS_QUESTION_MAGIC, question->bytes, question->length);
 	while (fields_next(&reader, &field))
 		if (field.tag == ASSESS_RULE_PROGRAM)
-			put_rule(&writer, search, question->path, &field);
-	return !writer.failed && write(fd, writer.bytes, writer.length) == (ssize_t)writer.length;
+			put_rule(&writer, search, question, found, &field);
+	written = !writer.failed && !(elsewhere && *elsewhere) &&
+	    write(fd, writer.bytes, writer.length) == (ssize_t)writer.length;
+	fields_free(&writer);
+	return written;
 }
 
 /* Which slot's view of the root is used to look: any, they differ only in the job's uid. */
@@ -143,33 +161,80 @@ open_root(const struct executor *executor, const char *root)
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
+static void
+answer_question(const struct inquiry *inquiry, const struct question *question, bool *elsewhere)
+{
+	const struct executor *executor = inquiry->executor;
+	struct inquiry_findings *findings = inquiry->errand.shared;
+	scoped_close int root = open_root(executor, question->root);
+	struct resolve_world world = { .root_fd = root, .root = question->root,
+		.job = executor->jobs[0], .ours = executor->ours, .elsewhere = elsewhere };
+	struct program_search search = { .world = &world, .boot = &executor->boot,
+		.cache = &executor->cache };
+
+	findings->status = ASSESS_WORKDIR;
+	if (root < 0 || workdir_check(&world, &question->proposed) < 0)
+		return;
+	findings->status = ASSESS_UNAVAILABLE;
+	if (program_find(&search, question->program, question->proposed.cwd, question->path,
+	    &findings->program) < 0)
+		return;
+	if (write_answer(inquiry->answer, question, &search, &findings->program))
+		findings->status = ASSESS_OK;
+	findings->local = local_is(root) && local_top();
+	findings->root = bounds_root(&executor->boot, question->root);
+}
+
+static bool
+open_question(const struct inquiry *inquiry, struct question *question)
+{
+	memset(question, 0, sizeof(*question));
+	question->bytes = sealed_map(inquiry->question, LIMIT_FIELDS_BYTES, &question->length);
+	return question->bytes && read_question(question);
+}
+
+static void
+close_question(struct question *question)
+{
+	if (question->bytes)
+		sealed_unmap(question->bytes, question->length);
+	question->bytes = NULL;
+}
+
 /* In the child. */
 static void
 answer(struct errand *errand)
 {
-	static struct question question;
+	static struct question question; /* large */
 	const struct inquiry *inquiry = errand->source.context;
 	struct inquiry_findings *findings = errand->shared;
-	const struct executor *executor = inquiry->executor;
-	struct resolve_world world = { .root = question.root, .job = executor->jobs[0],
-		.ours = executor->ours };
-	struct program_search search = { .world = &world, .boot = &executor->boot,
-		.cache = &executor->cache };
 
 	findings->status = ASSESS_UNAVAILABLE;
-	question.bytes = sealed_map(inquiry->question, LIMIT_FIELDS_BYTES, &question.length);
-	if (!question.bytes || !read_question(&question))
-		return;
-	findings->status = ASSESS_WORKDIR;
-	world.root_fd = open_root(executor, question.root);
-	if (world.root_fd < 0 || workdir_check(&world, &question.proposed) < 0)
-		return;
-	findings->status = ASSESS_UNAVAILABLE;
-	if (program_find(&search, question.program, question.proposed.cwd, question.path,
-	    &findings->program) < 0)
-		return;
-	if (write_answer(inquiry->answer, &question, &search, &findings->program))
-		findings->status = ASSESS_OK;
+	if (open_question(inquiry, &question))
+		answer_question(inquiry, &question, NULL);
+	close_question(&question);
+}
+
+/* A short one about places that cannot keep us waiting (local.h).  Only a good answer counts. */
+static bool
+answer_here(const struct inquiry *inquiry)
+{
+	static struct question question; /* large */
+	const struct executor *executor = inquiry->executor;
+	const struct inquiry_findings *findings = inquiry->errand.shared;
+	bool elsewhere = false, good = false;
+	int root;
+
+	if (executor->local.top && open_question(inquiry, &question) &&
+	    question.counts[ASSESS_RULE_PROGRAM] <= RULES_HERE) {
+		root = bounds_root(&executor->boot, question.root);
+		if (root >= 0 && executor->local.roots[root]) {
+			answer_question(inquiry, &question, &elsewhere);
+			good = findings->status == ASSESS_OK && !elsewhere;
+		}
+	}
+	close_question(&question);
+	return good;
 }
 
 static void
@@ -193,29 +258,44 @@ send_status(struct executor *executor, uint64_t number, uint32_t status)
 	send_answer(executor, number, status, fd);
 }
 
-/* The child has ended. */
 static void
-on_answer(struct source *source, uint32_t events)
+remember(struct executor *executor, const struct inquiry_findings *findings)
 {
-	struct inquiry *inquiry = source->context;
+	int root = findings->root;
+
+	cache_put(&executor->cache, &findings->program.fresh[0], findings->program.program.sha256);
+	cache_put(&executor->cache, &findings->program.fresh[1],
+	    findings->program.interpreter.sha256);
+	if (findings->local && root >= 0 && root < (int)executor->boot.root_count)
+		executor->local.top = executor->local.roots[root] = true;
+}
+
+static void
+finish(struct inquiry *inquiry, bool came_to_its_end)
+{
 	const struct inquiry_findings *findings = inquiry->errand.shared;
 	struct executor *executor = inquiry->executor;
-	bool finished = errand_finish(&executor->loop, &inquiry->errand);
 
-	(void)events;
-	if (finished && findings->status == ASSESS_OK &&
+	if (came_to_its_end && findings->status == ASSESS_OK &&
 	    fcntl(inquiry->answer, F_ADD_SEALS, SEALS) == 0) {
-		cache_put(&executor->cache, &findings->program.fresh[0],
-		    findings->program.program.sha256);
-		cache_put(&executor->cache, &findings->program.fresh[1],
-		    findings->program.interpreter.sha256);
+		remember(executor, findings);
 		send_answer(executor, inquiry->number, ASSESS_OK, inquiry->answer);
-	} else if (finished && findings->status == ASSESS_WORKDIR)
+	} else if (came_to_its_end && findings->status == ASSESS_WORKDIR)
 		send_status(executor, inquiry->number, ASSESS_WORKDIR);
 	else
 		send_status(executor, inquiry->number, ASSESS_UNAVAILABLE);
 	close(inquiry->question);
 	close(inquiry->answer);
+}
+
+/* The child has ended. */
+static void
+on_answer(struct source *source, uint32_t events)
+{
+	struct inquiry *inquiry = source->context;
+
+	(void)events;
+	finish(inquiry, errand_finish(&inquiry->executor->loop, &inquiry->errand));
 }
 
 static struct inquiry *
@@ -225,7 +305,8 @@ find_free(struct executor *executor)
 		struct inquiry *inquiry = &executor->inquiries[i];
 
 		if (!inquiry->errand.shared &&
-		    !errand_open(&inquiry->errand, sizeof(struct inquiry_findings)))
+		    !errand_open(&inquiry->errand, sizeof(struct inquiry_findings),
+		    sizeof(struct inquiry_findings)))
 			return NULL;
 		if (!errand_is_out(&inquiry->errand))
 			return inquiry;
@@ -244,6 +325,10 @@ inquiry_start(struct executor *executor, uint64_t number, int question_fd)
 		inquiry->number = number;
 		inquiry->question = question_fd;
 		inquiry->answer = fd;
+		if (answer_here(inquiry)) {
+			finish(inquiry, true);
+			return;
+		}
 		if (errand_start(&executor->loop, &inquiry->errand, answer, inquiry, on_answer,
 		    LIMIT_ASSESS_MS) == 0)
 			return;

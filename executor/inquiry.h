@@ -3,9 +3,11 @@
 
 /*
  * PROGRAM_ASSESS: what would run, were this command approved?  Each question is answered by a
- * child of its own (errand.c), a few at once; everything that goes wrong but the working
- * directory is one answer, ASSESS_UNAVAILABLE.
+ * child of its own (errand.c), a few at once, unless a look at local places will do; everything
+ * that goes wrong but the working directory is one answer, ASSESS_UNAVAILABLE.
  */
+#include <stdbool.h>
+
 #include "errand.h"
 #include "limits.h"
 #include "program.h"
@@ -23,9 +25,11 @@ struct inquiry {
 	int answer;        /* memfd that the child writes */
 };
 
-/* What the child found besides the answer's bytes; in shared memory. */
+/* What was found besides the answer's bytes, by a child in shared memory. */
 struct inquiry_findings {
 	uint32_t status; /* enum assess_status */
+	bool local;      /* root, by its number, and "/" lie on local filesystems (local.h) */
+	int root;
 	struct program_found program;
 };
 

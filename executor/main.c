@@ -17,7 +17,7 @@ main(void)
 {
 	process_begin("executor", EXECUTOR_LIFE_FD);
 	executor_open(&executor);   /* namespace, template, filters: what all jobs have in common */
-	executor_confine();         /* give up the rest, or die trying */
+	executor_confine(&executor); /* give up the rest, or die trying */
 	executor_greet(&executor);  /* the auditor's welcome opens the service */
 
 	while (process_wanted())

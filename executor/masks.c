@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scope.h"
 #include "text.h"
@@ -59,8 +60,8 @@ open_cover(const char *path)
 	return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-int
-masks_mount_proc(void)
+static int
+mount_masked(void)
 {
 	/* Opened before proc covers them; one call for each cover is what makes a cage quick. */
 	scoped_close int file = open_cover(TEMPLATE_MASK_FILE);
@@ -77,4 +78,24 @@ masks_mount_proc(void)
 		if (cover(names[i], is_directory(names[i]) ? directory_path : file_path) < 0)
 			return -1;
 	return mounts_show(AT_FDCWD, "proc/sys", AT_FDCWD, "proc/sys", COVER);
+}
+
+/* There is no more to cover; that the kernel has understood is seen by what is not there. */
+static int
+mount_pids(void)
+{
+	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+	    "subset=pid,hidepid=invisible") < 0)
+		return -1;
+	if (access("proc/sys", F_OK) < 0 && access("proc/meminfo", F_OK) < 0 &&
+	    access("proc/self", F_OK) == 0)
+		return 0;
+	errno = EPERM;
+	return -1;
+}
+
+int
+masks_mount_proc(enum profile_proc kind)
+{
+	return kind == PROC_PIDS ? mount_pids() : mount_masked();
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
@@ -20,8 +21,9 @@
 #include "init.h"
 #include "midwife.h"
 
-#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | \
-	CLONE_NEWCGROUP)
+/* A job in the host's network stays in ours, which then is the host's. */
+#define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
+#define END_MS 500 /* from the end of init's last thread to what its pidfd says of it */
 #define ABOVE 64 /* descriptors wait here until they go to their places */
 
 struct labour {
@@ -86,11 +88,33 @@ make_cgroup(struct labour *labour)
 		give_up(labour, STAGE_CGROUP);
 }
 
+/* Init must be in its cgroup from its first moment; one that has ended already tells why itself. */
+static void
+check_cgroup(const struct labour *labour)
+{
+	struct pollfd end = { .fd = labour->init_pidfd, .events = POLLIN };
+
+	if (labour->cgroup < 0 || cgroup_is_populated(labour->cgroup) || poll(&end, 1, END_MS) == 1)
+		return;
+	errno = EPERM;
+	give_up(labour, STAGE_CGROUP);
+}
+
+/* Everything in force is known now; each layer inside is read back or ends the job. */
+static void
+check_minimum(const struct labour *labour)
+{
+	errno = EOPNOTSUPP;
+	if (labour->cage->plan->minimum & ~labour->cage->layers)
+		give_up(labour, STAGE_MINIMUM);
+}
+
 static void
 bear_init(struct labour *labour)
 {
 	struct clone_args args = {
 		.flags = NAMESPACES | CLONE_PIDFD | CLONE_CLEAR_SIGHAND |
+		    (labour->cage->plan->network == NETWORK_TCP_PORTS ? 0 : CLONE_NEWNET) |
 		    (labour->cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
 		.pidfd = (uint64_t)(uintptr_t)&labour->init_pidfd,
 		.exit_signal = SIGCHLD,
@@ -102,6 +126,7 @@ bear_init(struct labour *labour)
 		give_up(labour, STAGE_NAMESPACE);
 	if (labour->init_pid == 0)
 		init_run(labour->cage);
+	check_cgroup(labour);
 	close(labour->cage->control);
 	close(labour->cage->out);
 	close(labour->cage->err);
@@ -124,6 +149,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, geteuid());
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)labour->init_pid);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
+	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -156,6 +182,9 @@ place_descriptors(struct labour *labour, int *binary)
 		[KEEPER_CGROUP_FREEZE_FD] = open_cgroup_file(labour, "cgroup.freeze", O_WRONLY),
 		[KEEPER_AUDITOR_FD] = EXECUTOR_LIFE_FD,
 		[KEEPER_MEMORY_PEAK_FD] = open_cgroup_file(labour, "memory.peak", O_RDONLY),
+		[KEEPER_PIDS_EVENTS_FD] = open_cgroup_file(labour, "pids.events", O_RDONLY),
+		[KEEPER_FILTERS_FD] = labour->cage->filters >= 0 ? labour->cage->filters :
+		    open("/dev/null", O_RDONLY | O_CLOEXEC),
 	};
 
 	for (int i = KEEPER_ORDERS_FD; i < KEEPER_FD_COUNT; i++) {
@@ -236,6 +265,7 @@ attend(const struct midwife_order *order, int channel)
 	if (cage_take_trees(labour.cage) < 0)
 		give_up(&labour, STAGE_MOUNT);
 	make_cgroup(&labour);
+	check_minimum(&labour);
 	bear_init(&labour);
 	become_keeper(&labour);
 }

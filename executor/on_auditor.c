@@ -6,9 +6,22 @@
 
 #include "adopt.h"
 #include "executor.h"
-#include "filter.h"
+#include "report.h"
 #include "start.h"
 #include "tell.h"
+
+/* Of every profile and network that the bounds allow; the others stay zero. */
+static void
+put_filters(struct msg_executor_ready *ready)
+{
+	for (enum profile profile = PROFILE_STRICT; profile < PROFILE_COUNT; profile++)
+		for (enum network network = NETWORK_NONE; network < NETWORK_COUNT; network++) {
+			const uint8_t *digest = report_digest(profile, network);
+
+			if (digest)
+				memcpy(ready->filter_sha256[profile][network], digest, 32);
+		}
+}
 
 static void
 tell_ready(const struct executor *executor)
@@ -18,7 +31,7 @@ tell_ready(const struct executor *executor)
 	message.body.executor_ready = (struct msg_executor_ready){ .layers = start_layers(executor),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
 		.slots = executor->boot.slot_count };
-	memcpy(message.body.executor_ready.filter_sha256, filter_digest(), 32);
+	put_filters(&message.body.executor_ready);
 	channel_must_send(&executor->broker, &message);
 }
 
@@ -53,6 +66,20 @@ executor_on_intent_permitted(struct executor *executor, struct attempt *from,
 		start_permitted(attempt);
 }
 
+/* In the result beside "stage": "audit". */
+static int
+error_of(uint32_t code)
+{
+	switch (code) {
+	case REFUSAL_FULL:
+		return ENOSPC;
+	case REFUSAL_UNWITNESSED:
+		return ETIMEDOUT;
+	default:
+		return EPERM;
+	}
+}
+
 void
 executor_on_intent_refused(struct executor *executor, struct attempt *from,
     const struct message *message)
@@ -66,8 +93,7 @@ executor_on_intent_refused(struct executor *executor, struct attempt *from,
 	if (message->body.intent_refused.code == REFUSAL_TAKEN)
 		attempt_lose(attempt);
 	else
-		attempt_refuse(attempt, STAGE_AUDIT,
-		    message->body.intent_refused.code == REFUSAL_FULL ? ENOSPC : EPERM);
+		attempt_refuse(attempt, STAGE_AUDIT, error_of(message->body.intent_refused.code));
 }
 
 void

@@ -118,10 +118,15 @@ take_digest(const struct program_search *search, struct part *part, const struct
 {
 	struct cache_key key = cache_key(&resolved->stat);
 
+	if (part->program->kind == PROGRAM_PINNED &&
+	    cache_get(search->cache, &key, part->program->sha256))
+		return 0;
+	if (search->world->elsewhere) {
+		*search->world->elsewhere = true; /* as many bytes as it likes */
+		return fail(EXDEV);
+	}
 	if (part->program->kind == PROGRAM_COPIED)
 		return copy_bytes(search, part, fd);
-	if (cache_get(search->cache, &key, part->program->sha256))
-		return 0;
 	if (take_bytes(fd, -1, part->program->size, part->program->sha256) < 0)
 		return -1;
 	*part->fresh = key;
@@ -193,8 +198,13 @@ look_up(const struct program_search *search, const char *name, const char *path,
 		bool fits = text_format(full, sizeof(full), "%.*s/%s", (int)length, path, name);
 
 		path += length;
-		if (!fits || full[0] != '/' || resolve_path(search->world, full, resolved) < 0)
+		if (!fits || full[0] != '/')
 			continue;
+		if (resolve_path(search->world, full, resolved) < 0) {
+			if (search->world->elsewhere && *search->world->elsewhere)
+				return -1; /* who knows what is there */
+			continue;
+		}
 		if (S_ISREG(resolved->stat.st_mode) && resolve_may_execute(search->world, resolved))
 			return 0;
 		resolve_close(resolved);

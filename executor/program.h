@@ -4,7 +4,9 @@
 /*
  * Find a program as somebody named it, its "#!" interpreter too, decide how its bytes are held
  * fast, and take their digest.  Runs in a short-lived child (errand.c): a file may lie on a
- * filesystem that never answers.
+ * filesystem that never answers.  Or in the executor itself, with world.elsewhere: then only what
+ * is pinned, has its digest in the cache and lies on the filesystem of "/" is found; whatever
+ * else there is to look at makes *elsewhere true.
  *
  * PROGRAM_PINNED: run in place.  In our user namespace every owner outside its map shows as the
  * overflow uid, root like any other, so ownership by root cannot be asked for.  Asked instead:

@@ -1,6 +1,9 @@
 /* The component walker. */
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,21 +35,53 @@ fail(int error)
 	return -1;
 }
 
-/* Stand on fd, which is the directory `path`. */
+/* Not to be walked by us. */
 static int
-stand(struct walk *walk, int fd, const char *path)
+stop(const struct walk *walk)
 {
-	struct stat stat;
+	*walk->world->elsewhere = true;
+	return fail(EXDEV);
+}
 
+/* One component, whatever it is; a link is not followed. */
+static int
+open_component(const struct walk *walk, const char *name)
+{
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC };
+	int fd;
+
+	if (walk->world->elsewhere)
+		how.resolve = RESOLVE_NO_XDEV;
+	fd = (int)syscall(SYS_openat2, walk->here_fd, name, &how, sizeof(how));
+	return fd < 0 && errno == EXDEV && walk->world->elsewhere ? stop(walk) : fd;
+}
+
+/* Stand on fd, which is the directory `path`; seen: of fd. */
+static int
+stand_on(struct walk *walk, int fd, const char *path, const struct stat *seen)
+{
 	if (walk->here_fd >= 0)
 		close(walk->here_fd);
 	walk->here_fd = fd;
-	if (fd < 0 || fstat(fd, &stat) < 0)
-		return -1;
 	if (path != walk->here && !text_copy(walk->here, sizeof(walk->here), path))
 		return fail(ENAMETOOLONG);
-	walk->firm = walk->firm && !walk->inside && is_firm(walk, &stat);
+	walk->firm = walk->firm && !walk->inside && is_firm(walk, seen);
 	return 0;
+}
+
+static int
+stand(struct walk *walk, int fd, const char *path)
+{
+	struct stat seen;
+	int error;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &seen) == 0)
+		return stand_on(walk, fd, path, &seen);
+	error = errno;
+	close(fd);
+	return fail(error);
 }
 
 static int
@@ -94,6 +129,8 @@ enter_root(struct walk *walk)
 	if (strncmp(walk->rest, below, length) != 0 ||
 	    (walk->rest[length] && walk->rest[length] != '/'))
 		return 0;
+	if (world->elsewhere)
+		return stop(walk);
 	memmove(walk->rest, walk->rest + length, strlen(walk->rest + length) + 1);
 	skip_slashes(walk);
 	if (identity_assume(&world->job) < 0)
@@ -162,7 +199,7 @@ step(struct walk *walk, const char *name)
 	if (!text_format(path, sizeof(path), "%s/%s", strcmp(walk->here, "/") == 0 ?
 	    "" : walk->here, name))
 		return fail(ENAMETOOLONG);
-	child = openat(walk->here_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	child = open_component(walk, name);
 	if (child < 0)
 		return -1;
 	if (last && !result->named[0])
@@ -179,7 +216,7 @@ step(struct walk *walk, const char *name)
 		close(child);
 		return fail(ENOTDIR);
 	}
-	return stand(walk, child, path);
+	return stand_on(walk, child, path, &result->stat);
 }
 
 /* One component; 1 when there is more to do. */

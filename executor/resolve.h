@@ -25,6 +25,11 @@ struct resolve_world {
 	const char *root;      /* its canonical path */
 	struct identity job;   /* who walks below it */
 	struct identities ours; /* owners that are not host administration */
+	/*
+	 * NULL: go wherever the path leads.  Else stay on the filesystem of "/": where the path leads
+	 * into another one or into the root, *elsewhere becomes true and the walk fails with EXDEV.
+	 */
+	bool *elsewhere;
 };
 
 struct resolved {

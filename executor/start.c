@@ -1,113 +1,40 @@
 /* How an attempt begins. */
-#include <sys/stat.h>
-
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cage_text.h"
 #include "digest.h"
 #include "fields.h"
 #include "keep.h"
+#include "landlock.h"
 #include "log.h"
 #include "plan.h"
 #include "scope.h"
 
 #include "adopt.h"
+#include "approved.h"
 #include "bounds.h"
-#include "box.h"
 #include "cgroup.h"
 #include "executor.h"
-#include "filter.h"
 #include "midwife.h"
+#include "report.h"
 #include "start.h"
 #include "tell.h"
-#include "workdir.h"
 
 #define START_MS 20000 /* for midwife and init together; the job's own time begins after */
-
-static int
-make_copies_directory(const struct attempt *attempt, char path[LIMIT_PATH])
-{
-	if (!box_copy(&attempt->executor->boot, attempt->name, "", path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
-}
-
-static bool
-is_same(const struct program *approved, const struct program *found)
-{
-	return approved->kind == found->kind && approved->dev == found->dev &&
-	    approved->ino == found->ino &&
-	    approved->size == found->size && memcmp(approved->sha256, found->sha256, 32) == 0 &&
-	    strcmp(approved->named, found->named) == 0 &&
-	    strcmp(approved->target, found->target) == 0;
-}
-
-static int
-check_program(const struct attempt *attempt, const struct resolve_world *world,
-    struct start_findings *findings)
-{
-	const struct executor *executor = attempt->executor;
-	char copies[LIMIT_PATH];
-	struct program_search search = { .world = world, .boot = &executor->boot,
-		.cache = &executor->cache,
-		.copies = copies };
-
-	if (make_copies_directory(attempt, copies) < 0)
-		return -1;
-	if (program_find_named(&search, attempt->plan.program.named, &findings->program) < 0)
-		return -1;
-	if (is_same(&attempt->plan.program, &findings->program.program) &&
-	    is_same(&attempt->plan.interpreter, &findings->program.interpreter))
-		return 0;
-	errno = ESTALE;
-	return -1;
-}
-
-/* In the child. */
-static void
-prepare(struct errand *errand)
-{
-	struct attempt *attempt = errand->source.context;
-	const struct executor *executor = attempt->executor;
-	struct start_findings *findings = errand->shared;
-	char path[LIMIT_PATH];
-	scoped_close int root = -1;
-	struct resolve_world world;
-
-	findings->stage = STAGE_WORKDIR;
-	if (box_root(&executor->boot, attempt->run.slot, (unsigned)attempt->root, path))
-		root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	world = (struct resolve_world){ root, attempt->plan.root, executor->jobs[attempt->run.slot],
-		executor->ours };
-	if (root < 0 || workdir_check(&world, &attempt->plan) < 0) {
-		findings->error = errno;
-		return;
-	}
-	if (protect_look(&findings->protect, root, &executor->jobs[attempt->run.slot],
-	    attempt->plan.root, attempt->plan.cwd) < 0) {
-		findings->error = errno;
-		return;
-	}
-	findings->stage = STAGE_PROGRAM;
-	if (check_program(attempt, &world, findings) < 0) {
-		findings->error = errno;
-		return;
-	}
-	findings->stage = STAGE_NONE;
-}
 
 static void
 remember(struct cache *cache, const struct program_found *found)
 {
 	cache_put(cache, &found->fresh[0], found->program.sha256);
 	cache_put(cache, &found->fresh[1], found->interpreter.sha256);
+}
+
+static void
+declare(struct attempt *attempt)
+{
+	attempt->state = ATTEMPT_INTENT;
+	tell_intent(attempt);
 }
 
 /* The child has ended. */
@@ -127,29 +54,24 @@ on_prepared(struct source *source, uint32_t events)
 		attempt_conclude(attempt, &cancelled);
 	else {
 		remember(&attempt->executor->cache, &findings->program);
-		attempt->state = ATTEMPT_INTENT;
-		tell_intent(attempt);
+		if (findings->local)
+			approved_note_local(attempt);
+		declare(attempt);
 	}
 }
 
 /* The plan's bytes are the approved ones, decoded and within our bounds; or the errno. */
 static int
-take_plan(struct attempt *attempt, int plan_fd)
+take_plan(struct attempt *attempt, const void *bytes, size_t length)
 {
 	const struct executor *executor = attempt->executor;
 	uint8_t sha256[DIGEST_BYTES];
-	const void *bytes;
-	size_t length;
-	bool good;
 
-	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
 	if (!bytes)
 		return errno;
 	digest_take(sha256, bytes, length);
-	good = memcmp(sha256, attempt->digest, sizeof(sha256)) == 0 &&
-	    decode_plan(&attempt->plan, bytes, length);
-	sealed_unmap(bytes, length);
-	if (!good)
+	if (memcmp(sha256, attempt->digest, sizeof(sha256)) != 0 ||
+	    !decode_plan(&attempt->plan, bytes, length))
 		return EBADMSG;
 	attempt->root = bounds_root(&executor->boot, attempt->plan.root);
 	return bounds_check(&executor->boot, &attempt->plan);
@@ -163,29 +85,56 @@ start_layers(const struct executor *executor)
 	    executor->boot.layers & CGROUP_LAYERS : 0);
 }
 
-/* The cage in words, beside what becomes of the run; 0 or the errno. */
+/* Of the policy's minimum, each by name in the log. */
+static uint64_t
+missing_layers(const struct attempt *attempt)
+{
+	const struct plan *plan = &attempt->plan;
+	uint64_t missing =
+	    plan->minimum & ~network_layers(plan->network, start_layers(attempt->executor));
+
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
+		if (missing >> bit & 1)
+			log_warn("%s: the minimum wants %s, which is not in force here",
+			    attempt->name, layer_name(bit));
+	return missing;
+}
+
+/* Can this host give what profile and policy want?  0, or the errno with *stage. */
 static int
-note_cage(const struct attempt *attempt, int plan_fd)
+check_host(const struct attempt *attempt, uint32_t *stage)
+{
+	const struct executor *executor = attempt->executor;
+	const struct plan *plan = &attempt->plan;
+
+	*stage = STAGE_LANDLOCK;
+	if ((unsigned)executor->landlock_abi < landlock_floor(plan->profile, plan->network))
+		return EOPNOTSUPP;
+	*stage = STAGE_MINIMUM;
+	return missing_layers(attempt) ? EOPNOTSUPP : 0;
+}
+
+/*
+ * The cage in words, beside what becomes of the run; 0 or the errno.  It is for those who look at
+ * the job: a power cut may take it.
+ */
+static int
+note_cage(const struct attempt *attempt, const void *bytes, size_t length)
 {
 	const struct executor *executor = attempt->executor;
 	struct cage_facts facts = { .layers = start_layers(executor),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
 		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
 	static char text[CAGE_TEXT_BYTES]; /* large */
-	const void *bytes;
-	size_t length;
-	bool good;
+	scoped_close int fd = -1;
 
-	memcpy(facts.filter_sha256, filter_digest(), sizeof(facts.filter_sha256));
-	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
-	if (!bytes)
-		return errno;
-	good = cage_text(bytes, length, &facts, text);
-	sealed_unmap(bytes, length);
-	if (!good)
+	memcpy(facts.filter_sha256, report_digest(attempt->plan.profile, attempt->plan.network),
+	    sizeof(facts.filter_sha256));
+	if (!cage_text(bytes, length, &facts, text))
 		return EBADMSG;
-	return runs_write(&executor->runs[attempt->run.slot], attempt->folder, KEEP_CAGE, text,
-	    strlen(text)) < 0 ? errno : 0;
+	fd = runs_note(&executor->runs[attempt->run.slot], attempt->folder, KEEP_CAGE, text,
+	    strlen(text));
+	return fd < 0 ? errno : 0;
 }
 
 static int
@@ -194,7 +143,8 @@ make_folder(struct attempt *attempt, bool slot_was_free)
 	if (!slot_was_free)
 		return EBUSY;
 	attempt->folder = runs_make(&attempt->executor->runs[attempt->run.slot], &attempt->run);
-	return attempt->folder < 0 ? errno : 0;
+	attempt->fresh = attempt->folder >= 0;
+	return attempt->fresh ? 0 : errno;
 }
 
 /* Sent again after a power cut: the folder says what became of it, and nothing is begun twice. */
@@ -208,39 +158,55 @@ was_here(struct attempt *attempt)
 	return true;
 }
 
+/* All that needs nobody's answer; 0, or the errno with *stage. */
+static int
+begin(struct attempt *attempt, const void *plan, size_t length, bool slot_was_free, uint32_t *stage)
+{
+	int error = take_plan(attempt, plan, length);
+
+	*stage = STAGE_PLAN;
+	if (error == 0)
+		error = make_folder(attempt, slot_was_free);
+	if (error == 0)
+		error = note_cage(attempt, plan, length);
+	return error ? error : check_host(attempt, stage);
+}
+
 void
 start_attempt(struct executor *executor, const struct msg_run_start *order, int plan_fd)
 {
 	bool free = !attempt_slot_is_busy(executor, order->run.slot);
 	struct attempt *attempt = attempt_new(executor, &order->run);
+	const void *plan;
+	uint32_t stage;
+	size_t length;
 	int error;
 
 	if (!attempt)
 		fatal("breach by broker: more runs than slots");
 	memcpy(attempt->digest, order->digest, 32);
 	attempt->state = ATTEMPT_PREPARING;
-	error = take_plan(attempt, plan_fd);
-	if (error == 0)
-		error = make_folder(attempt, free);
+	plan = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
+	error = begin(attempt, plan, length, free, &stage);
+	if (plan)
+		sealed_unmap(plan, length);
 	if (error == EEXIST && was_here(attempt))
 		return;
-	if (error == 0)
-		error = note_cage(attempt, plan_fd);
-	if (error) {
-		attempt_refuse(attempt, STAGE_PLAN, error);
-		return;
-	}
-	if (errand_start(&executor->loop, &attempt->errand, prepare, attempt, on_prepared,
-	    LIMIT_ASSESS_MS) < 0)
+	if (error)
+		attempt_refuse(attempt, stage, error);
+	else if (approved_here(attempt))
+		declare(attempt);
+	else if (errand_start(&executor->loop, &attempt->errand, approved_in_child, attempt,
+	    on_prepared, LIMIT_ASSESS_MS) < 0)
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
 /* Written before anything runs: an executor that comes after us has only the folder. */
 static int
-note_watched(const struct attempt *attempt, const struct protect *protect)
+note_watched(const struct attempt *attempt, const struct protect *protect, unsigned count)
 {
 	return runs_write(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED, protect, sizeof(*protect));
+	    KEEP_WATCHED, protect, count * sizeof(*protect));
 }
 
 void
@@ -251,21 +217,24 @@ start_permitted(struct attempt *attempt)
 	unsigned slot = attempt->run.slot;
 	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name,
 		.slot = slot,
-		.root = (unsigned)attempt->root, .job = executor->jobs[slot],
+		.job = executor->jobs[slot],
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
-		    .layers = executor->layers,
-		.protect = &findings->protect,
-		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
+		    .layers = network_layers(attempt->plan.network, executor->layers),
+		.protect = findings->protect, .protect_count = findings->protect_count,
+		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
 	struct midwife midwife;
 
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
+	places_fill(&cage.places, &executor->boot, &attempt->plan);
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
-	if ((!cage.read_only && note_watched(attempt, &findings->protect) < 0) ||
+	attempt->watched = cage.protect_count;
+	if ((cage.protect_count > 0 &&
+	    note_watched(attempt, cage.protect, cage.protect_count) < 0) ||
 	    midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;

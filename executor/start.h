@@ -3,15 +3,18 @@
 
 /* From RUN_START to a job's midwife: plan, bounds, directory and program, intent. */
 #include "attempt.h"
+#include "places.h"
 #include "program.h"
 #include "protect.h"
 
-/* What the preparing child found; in shared memory. */
+/* What was found before the intent, by a child in shared memory. */
 struct start_findings {
 	uint32_t stage; /* STAGE_NONE: all as approved */
 	int32_t error;
+	bool local;     /* all that was looked at lies on local filesystems (local.h) */
 	struct program_found program;
-	struct protect protect;
+	uint32_t protect_count;
+	struct protect protect[PLACES_MOST]; /* of the root, and of write paths that are directories */
 };
 
 /* A plan came; plan_fd stays the caller's. */

@@ -8,10 +8,12 @@
 #include "facts.h"
 #include "fields.h"
 #include "keep.h"
+#include "landlock.h"
 #include "log.h"
+#include "text.h"
 
 #include "executor.h"
-#include "filter.h"
+#include "report.h"
 #include "tell.h"
 
 #define VIOLATIONS_BYTES 1024 /* auditor/compose.c takes no more */
@@ -55,6 +57,21 @@ put_environment(struct fields_writer *writer, const struct plan *plan)
 	fields_put(writer, FACT_ENV_SHA256, sha256, sizeof(sha256));
 }
 
+/* "tcp-ports 53 443" */
+static void
+put_network(struct fields_writer *writer, const struct plan *plan)
+{
+	char text[FACT_NETWORK_BYTES];
+	size_t length;
+
+	text_copy(text, sizeof(text), network_name(plan->network));
+	for (unsigned i = 0; i < plan->ports.count; i++) {
+		length = strlen(text);
+		text_format(text + length, sizeof(text) - length, " %u", plan->ports.list[i]);
+	}
+	fields_put_text(writer, FACT_NETWORK, text);
+}
+
 void
 tell_intent(const struct attempt *attempt)
 {
@@ -72,7 +89,8 @@ tell_intent(const struct attempt *attempt)
 	fields_put_u64(&writer, FACT_PROGRAM_DEV, plan->program.dev);
 	fields_put_u64(&writer, FACT_PROGRAM_INO, plan->program.ino);
 	fields_put(&writer, FACT_PROGRAM_SHA256, plan->program.sha256, 32);
-	fields_put_text(&writer, FACT_PROFILE, plan->profile);
+	fields_put_text(&writer, FACT_PROFILE, profile_row(plan->profile)->name);
+	put_network(&writer, plan);
 	message.body.intent_declare.run = attempt->run;
 	memcpy(message.body.intent_declare.digest, attempt->digest, 32);
 	send_fields(attempt, &message, &writer);
@@ -81,6 +99,8 @@ tell_intent(const struct attempt *attempt)
 void
 tell_started(const struct attempt *attempt, uint64_t started_us, uint64_t layers)
 {
+	struct landlock_attr handled = landlock_job(attempt->executor->landlock_abi,
+	    attempt->plan.network);
 	struct message message = { .type = MSG_RUN_STARTED };
 	struct fields_writer writer;
 
@@ -88,7 +108,9 @@ tell_started(const struct attempt *attempt, uint64_t started_us, uint64_t layers
 	fields_put_u64(&writer, FACT_TIME_US, started_us);
 	fields_put_u64(&writer, FACT_LAYERS, layers);
 	fields_put_u64(&writer, FACT_LANDLOCK_ABI, (uint64_t)attempt->executor->landlock_abi);
-	fields_put(&writer, FACT_FILTER_SHA256, filter_digest(), 32);
+	fields_put(&writer, FACT_FILTER_SHA256,
+	    report_digest(attempt->plan.profile, attempt->plan.network), 32);
+	fields_put(&writer, FACT_LANDLOCK_HANDLED, &handled, sizeof(handled));
 	send_fact(attempt, FACT_STARTED, &writer);
 	message.body.run_started = (struct msg_run_started){ attempt->run, started_us, layers };
 	channel_must_send(&attempt->executor->broker, &message);

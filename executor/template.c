@@ -14,6 +14,7 @@
 
 #include "box.h"
 #include "mounts.h"
+#include "names.h"
 #include "template.h"
 
 #define TEMPLATE_OPTIONS "mode=755,size=8m,nr_inodes=4096"
@@ -160,7 +161,7 @@ show_etc_entry(int root, const char *path)
 }
 
 static void
-fill(int root)
+fill(int root, const struct boot *boot)
 {
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++)
 		if (mkdirat(root, directories[i], 0755) < 0)
@@ -174,6 +175,8 @@ fill(int root)
 	write_new(root, "etc/hosts", hosts, sizeof(hosts) - 1);
 	write_new(root, "etc/passwd", "", 0);
 	write_new(root, "etc/group", "", 0);
+	if (names_are_wanted(&boot->ports))
+		names_make(root);
 	for (size_t i = 0; i < sizeof(etc_entries) / sizeof(etc_entries[0]); i++)
 		show_etc_entry(root, etc_entries[i]);
 }
@@ -208,6 +211,16 @@ write_slot(const struct boot *boot, unsigned slot, const struct identity *job,
 	replace(path, text);
 }
 
+/* In the box it is as launch has opened it. */
+static bool
+is_file(const struct boot *boot, unsigned root)
+{
+	char path[LIMIT_PATH];
+	struct stat seen;
+
+	return box_root(boot, 0, root, path) && lstat(path, &seen) == 0 && !S_ISDIR(seen.st_mode);
+}
+
 /* No root can lie behind a link: where one is below /var/tmp, that is no other name for /tmp. */
 static void
 make_root_places(int root, const struct boot *boot)
@@ -223,8 +236,8 @@ make_root_places(int root, const struct boot *boot)
 				cannot("var/tmp");
 		}
 		/* A root below /tmp gets its mount point in each job's own /tmp. */
-		if (!text_path_within(path, "/tmp") && mounts_point(root, path, 0) < 0)
-			log_warn("no place for the root %s in a cage: %s", path, strerror(errno));
+		if (!text_path_within(path, "/tmp") && mounts_point(root, path, is_file(boot, i)) < 0)
+			log_warn("no place for %s in a cage: %s", path, strerror(errno));
 	}
 }
 
@@ -242,7 +255,7 @@ template_make(const struct boot *boot, const struct identity *jobs, const struct
 	if (root < 0)
 		cannot(path);
 	show_system(root);
-	fill(root);
+	fill(root, boot);
 	show_devices(root);
 	make_root_places(root, boot);
 	if (mounts_set(AT_FDCWD, path, MOUNTS_READ_ONLY) < 0)

@@ -14,7 +14,7 @@
 #define TEMPLATE_MASK_FILE "proc/file"
 #define TEMPLATE_MASK_DIRECTORY "proc/directory"
 
-/* A file that everybody may read and that no Landlock rule of a job covers (fence.c). */
+/* A file that everybody may read and that no Landlock rule of a job covers (fence_probe.c). */
 #define TEMPLATE_PROBE "run/fence"
 
 /* Make it.  job, init: of each slot.  Ends the process on failure: no cage can be built then. */

@@ -11,12 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "channel.h"
 #include "plan.h"
 #include "run.h"
 #include "scope.h"
 
 #include "fence.h"
 #include "filter.h"
+#include "report.h"
 #include "rlimits.h"
 #include "worker.h"
 
@@ -24,11 +26,35 @@
 	SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | \
 	SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
 
+/* The kernel's killer takes jobs before anything of the host: the way from 0 to certain is 1000. */
+#define OOM_SCORE "500"
+
 static int
 refuse(int error)
 {
 	errno = error;
 	return -1;
+}
+
+/*
+ * Its file in /proc is root's unless we are dumpable: for this moment we are, under init's ids and
+ * alone with init in our namespace.
+ */
+static int
+raise_oom_score(void)
+{
+	scoped_close int fd = -1;
+	char seen[8] = "";
+
+	if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return -1;
+	fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || fd < 0)
+		return -1;
+	if (write(fd, OOM_SCORE, sizeof(OOM_SCORE) - 1) < 0 ||
+	    pread(fd, seen, sizeof(seen) - 1, 0) < 0)
+		return -1;
+	return strcmp(seen, OOM_SCORE "\n") == 0 ? 0 : refuse(EPERM);
 }
 
 /* Empty bounding and ambient sets, and no way back to a root's privileges. */
@@ -157,6 +183,24 @@ execute(const struct cage *cage, int program)
 		syscall(SYS_execve, cage_exec_path(cage->program.program), argv, envp);
 }
 
+/*
+ * Where the profile reports, the filter's listener goes to the keeper by init's socket.  Both are
+ * closed at the exec, and nothing that is called until then is ever reported: nobody answers yet.
+ */
+static int
+load_filter(const struct cage *cage)
+{
+	const struct channel keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER };
+	struct message message = { .type = MSG_INIT_FILTERED };
+	scoped_close int listener = -1;
+
+	if (cage->filters < 0)
+		return filter_load_job(cage->plan->profile, cage->plan->network);
+	listener = report_load(cage->plan->profile, cage->plan->network);
+	message.descriptors[0] = listener;
+	return listener < 0 ? -1 : channel_send(&keeper, &message);
+}
+
 /* The stages in order; returns the one that failed, with errno. */
 static uint32_t
 prepare_and_execute(const struct cage *cage)
@@ -165,7 +209,7 @@ prepare_and_execute(const struct cage *cage)
 
 	if (setsid() < 0) /* a group that init can signal whole, and that its leader cannot leave */
 		return STAGE_NAMESPACE;
-	if (rlimits_apply(cage->plan) < 0)
+	if (raise_oom_score() < 0 || rlimits_apply(cage->plan) < 0)
 		return STAGE_LIMITS;
 	if (become_job(cage) < 0)
 		return STAGE_IDENTITY;
@@ -176,7 +220,7 @@ prepare_and_execute(const struct cage *cage)
 		return STAGE_PROGRAM;
 	if (fence_close(cage) < 0)
 		return STAGE_LANDLOCK;
-	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || filter_load_job() < 0)
+	if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC) < 0 || load_filter(cage) < 0)
 		return STAGE_SECCOMP;
 	execute(cage, program);
 	return STAGE_EXEC;

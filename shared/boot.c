@@ -1,4 +1,4 @@
-/* The boot record: written by launch, read by broker, executor and auditor. */
+/* The boot record: written by launch, read by those it starts. */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -46,12 +46,44 @@ read_pid(const struct field *field, pid_t *pid)
 	return true;
 }
 
+/* Only the export may be without a command, and then there are witnesses. */
+static bool
+command_is_possible(const struct boot_command *command, bool may_be_empty)
+{
+	if (command->length == 0)
+		return may_be_empty;
+	return command->argv[0] == '/' && command->argv[command->length - 1] == '\0';
+}
+
+bool
+boot_audit_is_possible(const struct boot_audit *audit)
+{
+	if (audit->command_count == 0)
+		return audit->witness_count == 0 && audit->quorum == 0 && audit->require == AUDIT_REQUIRE_NONE;
+	if (audit->command_count != audit->witness_count + 1 || audit->quorum > audit->witness_count ||
+	    (audit->quorum == 0) != (audit->witness_count == 0) || audit->seconds < 1 ||
+	    audit->seconds > LIMIT_COMMAND_SECONDS)
+		return false;
+	for (unsigned i = 0; i < audit->command_count; i++)
+		if (!command_is_possible(&audit->commands[i], i == 0 && audit->witness_count > 0))
+			return false;
+	return audit->witness_count > 0 || audit->require == AUDIT_REQUIRE_NONE;
+}
+
+static bool
+read_command(const struct field *field, struct boot_command *command)
+{
+	command->length = field->length;
+	return field->length <= sizeof(command->argv) && field_copy(field, command->argv, field->length);
+}
+
 /* The lists; counts[] counts how often each tag came, so that all lists end equally long. */
 static bool
 read_listed(const struct field *field, struct boot *boot, unsigned counts[])
 {
 	unsigned at = counts[field->tag]++;
-	unsigned limit = field->tag <= BOOT_SLOT_INIT ? LIMIT_SLOTS : LIMIT_ROOTS;
+	unsigned limit = field->tag <= BOOT_SLOT_INIT ? LIMIT_SLOTS : field->tag <= BOOT_ROOT_GID ? LIMIT_ROOTS :
+	    field->tag == BOOT_WITNESS ? LIMIT_WITNESSES : 1 + LIMIT_WITNESSES;
 
 	if (at >= limit)
 		return false;
@@ -69,6 +101,41 @@ read_listed(const struct field *field, struct boot *boot, unsigned counts[])
 		return read_id(field, &boot->roots[at].uid);
 	case BOOT_ROOT_GID:
 		return read_id(field, &boot->roots[at].gid);
+	case BOOT_WITNESS:
+		return field_text(field, boot->audit.witnesses[at], sizeof(boot->audit.witnesses[at]));
+	case BOOT_COMMAND:
+		return read_command(field, &boot->audit.commands[at]);
+	default:
+		return false;
+	}
+}
+
+static bool
+read_small(const struct field *field, unsigned *number)
+{
+	uint64_t value;
+
+	if (!field_u64(field, &value) || value > UINT32_MAX)
+		return false;
+	*number = (unsigned)value;
+	return true;
+}
+
+static bool
+read_audit(const struct field *field, struct boot_audit *audit)
+{
+	unsigned require;
+
+	switch (field->tag) {
+	case BOOT_AUDIT_REQUIRE:
+		if (!read_small(field, &require) || require >= AUDIT_REQUIRE_COUNT)
+			return false;
+		audit->require = (enum audit_require)require;
+		return true;
+	case BOOT_AUDIT_QUORUM:
+		return read_small(field, &audit->quorum);
+	case BOOT_AUDIT_SECONDS:
+		return read_small(field, &audit->seconds);
 	default:
 		return false;
 	}
@@ -106,35 +173,63 @@ read_once(const struct field *field, struct boot *boot, unsigned counts[])
 		return field_copy(field, boot->policy_sha256, sizeof(boot->policy_sha256));
 	case BOOT_LAYERS:
 		return field_u64(field, &boot->layers);
+	case BOOT_NETWORK:
+		if (!field_u64(field, &value) || value >= NETWORK_COUNT)
+			return false;
+		boot->network = (enum network)value;
+		return true;
+	case BOOT_COURIER_ID:
+		return read_id(field, &boot->courier_uid);
+	case BOOT_COURIER_PID:
+		return read_pid(field, &boot->courier_pid);
 	default:
-		return false;
+		return read_audit(field, &boot->audit);
 	}
+}
+
+static bool
+read_port(const struct field *field, struct boot *boot)
+{
+	uint64_t port;
+
+	return field_u64(field, &port) && tcp_ports_append(&boot->ports, port);
+}
+
+/* Every other tag stands once. */
+static bool
+is_many(unsigned tag)
+{
+	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_GID) || tag == BOOT_TCP_PORT ||
+	    tag >= BOOT_WITNESS;
 }
 
 static bool
 read_fields(struct fields_reader *reader, struct boot *boot)
 {
-	unsigned counts[BOOT_LAYERS + 1] = { 0 };
+	unsigned counts[BOOT_LAST + 1] = { 0 };
 	struct field field;
 
 	while (fields_next(reader, &field)) {
-		if (field.tag == 0 || field.tag > BOOT_LAYERS)
+		if (field.tag == 0 || field.tag > BOOT_LAST)
 			return false;
-		if (field.tag >= BOOT_SLOT_JOB && field.tag <= BOOT_ROOT_GID) {
-			if (!read_listed(&field, boot, counts))
-				return false;
-		} else if (!read_once(&field, boot, counts))
+		if (field.tag == BOOT_TCP_PORT ? !read_port(&field, boot) : is_many(field.tag) ?
+		    !read_listed(&field, boot, counts) : !read_once(&field, boot, counts))
 			return false;
 	}
-	for (unsigned tag = 1; tag <= BOOT_LAYERS; tag++)
-		if ((tag < BOOT_SLOT_JOB || tag > BOOT_ROOT_GID) && counts[tag] != 1)
+	for (unsigned tag = 1; tag <= BOOT_LAST; tag++)
+		if (!is_many(tag) && counts[tag] != 1)
 			return false;
+	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
+		return false;
 	for (unsigned tag = BOOT_ROOT_FLAGS; tag <= BOOT_ROOT_GID; tag++)
 		if (counts[tag] != counts[BOOT_ROOT_PATH])
 			return false;
 	boot->slot_count = counts[BOOT_SLOT_JOB];
 	boot->root_count = counts[BOOT_ROOT_PATH];
-	return fields_complete(reader) && counts[BOOT_SLOT_INIT] == boot->slot_count;
+	boot->audit.witness_count = counts[BOOT_WITNESS];
+	boot->audit.command_count = counts[BOOT_COMMAND];
+	return fields_complete(reader) && boot_audit_is_possible(&boot->audit) &&
+	    counts[BOOT_SLOT_INIT] == boot->slot_count;
 }
 
 bool
@@ -179,6 +274,18 @@ put_lists(struct fields_writer *writer, const struct boot *boot)
 		fields_put_u64(writer, BOOT_ROOT_GID, boot->roots[i].gid);
 }
 
+static void
+put_audit(struct fields_writer *writer, const struct boot_audit *audit)
+{
+	fields_put_u64(writer, BOOT_AUDIT_REQUIRE, (uint64_t)audit->require);
+	fields_put_u64(writer, BOOT_AUDIT_QUORUM, audit->quorum);
+	fields_put_u64(writer, BOOT_AUDIT_SECONDS, audit->seconds);
+	for (unsigned i = 0; i < audit->witness_count; i++)
+		fields_put_text(writer, BOOT_WITNESS, audit->witnesses[i]);
+	for (unsigned i = 0; i < audit->command_count; i++)
+		fields_put(writer, BOOT_COMMAND, audit->commands[i].argv, audit->commands[i].length);
+}
+
 int
 boot_write(const struct boot *boot)
 {
@@ -199,6 +306,12 @@ boot_write(const struct boot *boot)
 	put_lists(&writer, boot);
 	fields_put(&writer, BOOT_POLICY_SHA256, boot->policy_sha256, sizeof(boot->policy_sha256));
 	fields_put_u64(&writer, BOOT_LAYERS, boot->layers);
+	fields_put_u64(&writer, BOOT_NETWORK, (uint64_t)boot->network);
+	for (unsigned i = 0; i < boot->ports.count; i++)
+		fields_put_u64(&writer, BOOT_TCP_PORT, boot->ports.list[i]);
+	fields_put_u64(&writer, BOOT_COURIER_ID, boot->courier_uid);
+	fields_put_u64(&writer, BOOT_COURIER_PID, (uint64_t)boot->courier_pid);
+	put_audit(&writer, &boot->audit);
 	fd = fields_seal(&writer, "boot");
 	fields_free(&writer);
 	return fd;

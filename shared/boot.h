@@ -2,7 +2,7 @@
 #define BOOT_H
 
 /*
- * What launch hands to broker, executor and auditor: descriptors at fixed places, and at BOOT_FD
+ * What launch hands to broker, executor, auditor and courier: descriptors at fixed places, and at BOOT_FD
  * a sealed memfd of fields.  And what the broker's own binary hands to launch: the bounds.
  */
 #include <sys/types.h>
@@ -11,6 +11,8 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "profile.h"
+#include "tcp_ports.h"
 
 enum {
 	BOOT_FD = 3,
@@ -38,6 +40,10 @@ enum {
 	AUDITOR_KEY_FD = 7,     /* folder of key.state */
 	AUDITOR_LOCK_FD = 8,
 	AUDITOR_LIFE_FD = 9,    /* the only write end of that pipe; nothing is ever written */
+	AUDITOR_COURIER_FD = 10, /* /dev/null when there is no courier */
+
+	COURIER_AUDITOR_FD = 4,
+	COURIER_HOME_FD = 5,    /* its own folder */
 };
 
 enum mode {
@@ -73,12 +79,25 @@ enum boot_tag {
 	BOOT_ROOT_GID,       /* many, u64 */
 	BOOT_POLICY_SHA256,  /* 32 bytes: the policy that these roots come from */
 	BOOT_LAYERS,         /* u64: enum layer, what launch has made for every job */
+	BOOT_NETWORK,        /* u64: enum network of profile.h: the farthest the executor accepts */
+	BOOT_TCP_PORT,       /* many, u64, rising: the ports it accepts; with NETWORK_TCP_PORTS at least 1 */
+	BOOT_COURIER_ID,     /* u64: uid */
+	BOOT_COURIER_PID,    /* u64: only in the broker's copy; 0: there is none */
+	BOOT_AUDIT_REQUIRE,  /* u64: enum audit_require */
+	BOOT_AUDIT_QUORUM,   /* u64 */
+	BOOT_AUDIT_SECONDS,  /* u64: for a command, and for a run that waits for witnesses */
+	BOOT_WITNESS,        /* many, text: vkey */
+	BOOT_COMMAND,        /* none or one more than witnesses: argv, see struct boot_command */
+	BOOT_LAST = BOOT_COMMAND
 };
 
 enum root_flag {
 	ROOT_SHARED = 1 << 0,     /* the peer need not own its working directory, its group suffices */
 	ROOT_ROOT_OWNED = 1 << 1, /* may belong to uid 0 */
 	ROOT_READ_ONLY = 1 << 2,
+	ROOT_EXTRA_READ = 1 << 3,  /* no root: an entry of read_paths, no working directory lies there */
+	ROOT_EXTRA_WRITE = 1 << 4, /* no root: an entry of write_paths */
+	ROOT_EXTRA = ROOT_EXTRA_READ | ROOT_EXTRA_WRITE,
 };
 
 struct boot_root {
@@ -88,19 +107,43 @@ struct boot_root {
 	gid_t gid;
 };
 
+/* What becomes of a run whose record no quorum of witnesses has cosigned. */
+enum audit_require {
+	AUDIT_REQUIRE_NONE,
+	AUDIT_REQUIRE_REPORT, /* it is said who is behind */
+	AUDIT_REQUIRE_EXEC,   /* it does not start */
+	AUDIT_REQUIRE_COUNT
+};
+
+/* The elements of an argv, each with its NUL; the first is an absolute path.  length 0: no command. */
+struct boot_command {
+	size_t length;
+	char argv[LIMIT_COMMAND_BYTES];
+};
+
+/* Who sees the checkpoints of the log.  commands[0]: gets every one; [1 + n]: asks witness n. */
+struct boot_audit {
+	enum audit_require require;
+	unsigned quorum, seconds;
+	char witnesses[LIMIT_WITNESSES][LIMIT_ORIGIN + 64]; /* VKEY_TEXT */
+	unsigned witness_count;
+	struct boot_command commands[1 + LIMIT_WITNESSES];
+	unsigned command_count;
+};
+
 struct boot_slot {
 	uid_t job, init;
 };
 
-/* The decoded memfd.  boot_read() is used by all three; each takes what it needs. */
+/* The decoded memfd.  boot_read() is used by all; each takes what it needs. */
 struct boot {
 	enum mode mode;
 	char origin[LIMIT_ORIGIN];
 	char state_dir[LIMIT_PATH], audit_dir[LIMIT_PATH], runs_dir[LIMIT_PATH], policy_path[LIMIT_PATH];
 	char propose_socket[LIMIT_PATH], control_socket[LIMIT_PATH], box_dir[LIMIT_PATH];
-	uid_t broker_uid, executor_uid, auditor_uid;
+	uid_t broker_uid, executor_uid, auditor_uid, courier_uid;
 	gid_t broker_gid;
-	pid_t executor_pid, auditor_pid;
+	pid_t executor_pid, auditor_pid, courier_pid;
 	char profile_floor[LIMIT_PROFILE];
 	struct boot_slot slots[LIMIT_SLOTS];
 	unsigned slot_count;
@@ -108,7 +151,13 @@ struct boot {
 	unsigned root_count;
 	uint8_t policy_sha256[32];
 	uint64_t layers;
+	struct boot_audit audit;
+	enum network network;
+	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
 };
+
+/* Is it whole: a command of form for each witness, a quorum that can be reached? */
+bool boot_audit_is_possible(const struct boot_audit *audit);
 
 /* Read and check the memfd at fd; false when it is not exactly a boot record.  boot: large, keep it static. */
 bool boot_read(int fd, struct boot *boot);
@@ -129,6 +178,13 @@ enum bounds_tag {
 	BOUNDS_PROFILE_FLOOR,     /* text */
 	BOUNDS_ROOT_PATH,         /* many, text: absolute, as written (launch makes it canonical) */
 	BOUNDS_ROOT_FLAGS,        /* many, u64 */
+	BOUNDS_NETWORK,           /* u64: as BOOT_NETWORK */
+	BOUNDS_TCP_PORT,          /* many, u64: as BOOT_TCP_PORT */
+	BOUNDS_AUDIT_REQUIRE,     /* as BOOT_AUDIT_*, BOOT_WITNESS and BOOT_COMMAND */
+	BOUNDS_AUDIT_QUORUM,
+	BOUNDS_AUDIT_SECONDS,
+	BOUNDS_WITNESS,
+	BOUNDS_COMMAND,
 };
 
 #endif

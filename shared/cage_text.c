@@ -7,10 +7,12 @@
 #include "cage_text.h"
 #include "fields.h"
 #include "landlock.h"
+#include "limits.h"
 #include "plan.h"
 #include "run.h"
 
-#define RESERVE 1024 /* kept for what follows the variables */
+#define RESERVE 1024       /* kept for what follows the variables */
+#define PATHS_RESERVE 6144 /* and for all that follows the paths */
 
 struct page {
 	char *text;
@@ -39,6 +41,23 @@ struct plan_view {
 	struct field once[PLAN_TAG_END];
 };
 
+static enum network
+network_of(const struct plan_view *view)
+{
+	uint64_t network = NETWORK_NONE;
+
+	field_u64(&view->once[PLAN_NETWORK], &network);
+	return network < NETWORK_COUNT ? (enum network)network : NETWORK_NONE;
+}
+
+static enum profile
+profile_of(const struct plan_view *view)
+{
+	char name[LIMIT_PROFILE];
+
+	return field_text(&view->once[PLAN_PROFILE], name, sizeof(name)) ? profile_named(name) : 0;
+}
+
 static bool
 read_plan(struct plan_view *view, const void *plan, size_t length)
 {
@@ -52,7 +71,7 @@ read_plan(struct plan_view *view, const void *plan, size_t length)
 		if (field.tag < PLAN_TAG_END)
 			view->once[field.tag] = field;
 	return fields_complete(&reader) && view->once[PLAN_CWD].tag && view->once[PLAN_ROOT].tag &&
-	    view->once[PLAN_PROFILE].tag;
+	    profile_of(view) != 0;
 }
 
 static void
@@ -64,8 +83,44 @@ say_text(struct page *page, const struct plan_view *view, const char *before, en
 	say(page, "%s%.*s%s", before, (int)field->length, (const char *)field->bytes, after);
 }
 
+/* A path each; those that do not fit are counted. */
 static void
-say_places(struct page *page, const struct plan_view *view, const struct cage_facts *facts)
+say_extras(struct page *page, const void *plan, size_t length)
+{
+	struct fields_reader reader;
+	struct field field;
+	unsigned left = 0;
+
+	if (!fields_open(&reader, PLAN_MAGIC, plan, length))
+		return;
+	while (fields_next(&reader, &field)) {
+		bool write = field.tag == PLAN_WRITE_PATH;
+
+		if (!write && field.tag != PLAN_READ_PATH)
+			continue;
+		if (page->length + field.length + PATHS_RESERVE > page->size)
+			left++;
+		else
+			say(page, "beside it   %.*s, %s\n", (int)field.length, (const char *)field.bytes,
+			    write ? "writable but for the protected paths" : "read-only");
+	}
+	if (left)
+		say(page, "beside it   %u more paths, see the policy\n", left);
+}
+
+static void
+say_proc(struct page *page, const struct plan_view *view)
+{
+	if (profile_row(profile_of(view))->proc == PROC_PIDS)
+		say(page, "/proc       its own processes and nothing else\n");
+	else
+		say(page, "/proc       its own processes; /proc/sys read-only, what tells of the whole host"
+		    " covered\n");
+}
+
+static void
+say_places(struct page *page, const struct plan_view *view, const struct cage_facts *facts,
+    const void *plan, size_t length)
 {
 	uint64_t tmp = 0;
 
@@ -73,29 +128,69 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	say_text(page, view, "profile     ", PLAN_PROFILE, "\n");
 	say_text(page, view, "workspace   ", PLAN_ROOT, facts->read_only ? ", read-only\n" :
 	    ", writable but for the protected paths and the policy (agent-safe-policy(5))\n");
+	say_extras(page, plan, length);
 	say_text(page, view, "starts in   ", PLAN_CWD, "\n");
 	say(page, "system      /usr (and /bin, /sbin, /lib* as the host has them) and a chosen part of"
 	    " /etc, read-only\n"
 	    "            /dev: null zero full random urandom, terminals of its own\n"
 	    "temporary   /tmp and /dev/shm, %" PRIu64 " bytes together, gone with the job\n"
-	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n"
-	    "/proc       its own processes; /proc/sys read-only, what tells of the whole host covered\n"
-	    "network     none: a namespace of its own with nothing up, not even loopback\n", tmp);
+	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n", tmp);
+	say_proc(page, view);
 	if (view->once[PLAN_STDIN].tag)
 		say(page, "input       %zu bytes, part of the plan\n", view->once[PLAN_STDIN].length);
 }
 
+/* Ports stand many times: read the plan again. */
+static void
+say_ports(struct page *page, const void *plan, size_t length)
+{
+	struct fields_reader reader;
+	struct field field;
+	uint64_t port;
+
+	say(page, "network     TCP connections to any address on ports");
+	if (!fields_open(&reader, PLAN_MAGIC, plan, length))
+		return;
+	while (fields_next(&reader, &field))
+		if (field.tag == PLAN_TCP_PORT && field_u64(&field, &port))
+			say(page, " %" PRIu64, port);
+	say(page, ", from the host's network: what this host itself serves\n"
+	    "            there is reachable, its loopback too; /proc/net tells of its connections\n"
+	    "            nothing listens, no UDP; with port 53 names are looked up by TCP\n");
+}
+
+static void
+say_network(struct page *page, const struct plan_view *view, const void *plan, size_t length)
+{
+	switch (network_of(view)) {
+	case NETWORK_TCP_PORTS:
+		say_ports(page, plan, length);
+		break;
+	case NETWORK_LOOPBACK:
+		say(page, "network     loopback: a namespace of its own with nothing else up\n");
+		break;
+	default:
+		say(page, "network     none: a namespace of its own with nothing up, not even loopback\n");
+	}
+	if (profile_of(view) == PROFILE_STRICT)
+		say(page, "            no sockets but pairs of streams\n");
+}
+
 /* What this kernel's Landlock cannot limit; the mounts and the filter stand alone there. */
 static void
-say_landlock(struct page *page, uint32_t abi)
+say_landlock(struct page *page, const struct plan_view *view, uint32_t abi)
 {
 	static const struct {
 		uint32_t abi;
 		const char *what;
 	} rights[] = { { 3, " truncate" }, { 4, " tcp" }, { 5, " ioctl-dev" }, { 6, " signals,sockets" } };
+	struct landlock_attr job = landlock_job((int)abi, network_of(view));
+	unsigned floor = landlock_floor(profile_of(view), network_of(view));
 
-	say(page, "Landlock    ABI %" PRIu32 ", floor %d; not limited by it on this kernel:", abi,
-	    LANDLOCK_FLOOR_DEFAULT);
+	say(page, "Landlock    ABI %" PRIu32 ", floor %u%s; handled: fs %#" PRIx64 " net %#" PRIx64
+	    " scopes %#" PRIx64 "\n            not limited by it on this kernel:", abi, floor,
+	    abi < floor ? ": NOT MET, nothing would run" : "", job.handled_fs, job.handled_net,
+	    job.scoped);
 	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
 		if (abi < rights[i].abi)
 			say(page, "%s", rights[i].what);
@@ -103,12 +198,28 @@ say_landlock(struct page *page, uint32_t abi)
 }
 
 static void
-say_filter(struct page *page, const struct cage_facts *facts)
+say_filter(struct page *page, const struct plan_view *view, const struct cage_facts *facts)
 {
-	say(page, "seccomp     allow-list \"default\", all else is no such call; sha256 ");
+	static const char *const calls[] = {
+		[CALLS_LISTED] = "lists what it allows, all else is no such call",
+		[CALLS_REFUSED] = "lists what it refuses, what is younger than it is no such call",
+		[CALLS_TRACED] = "as compat, but its own processes may be traced",
+	};
+	const struct profile_row *row = profile_row(profile_of(view));
+
+	say(page, "seccomp     \"%s\" %s\n            sha256 ", row->name, calls[row->calls]);
 	for (size_t i = 0; i < sizeof(facts->filter_sha256); i++)
 		say(page, "%02x", facts->filter_sha256[i]);
 	say(page, "\n");
+}
+
+static uint64_t
+number_of(const struct plan_view *view, enum plan_tag tag)
+{
+	uint64_t value = 0;
+
+	field_u64(&view->once[tag], &value);
+	return value;
 }
 
 static void
@@ -118,26 +229,50 @@ say_limits(struct page *page, const struct plan_view *view)
 		enum plan_tag tag;
 		const char *name;
 	} limits[] = { { PLAN_TIMEOUT_MS, "timeout_ms" }, { PLAN_GRACE_MS, "grace_ms" },
-		{ PLAN_KEEP_BYTES, "keep_bytes" }, { PLAN_OUTPUT_BYTES, "output_bytes" },
-		{ PLAN_FILE_BYTES, "file_bytes" }, { PLAN_CPU_SECONDS, "cpu_seconds" },
+		{ PLAN_IDLE_MS, "idle_ms" }, { PLAN_KEEP_BYTES, "keep_bytes" },
+		{ PLAN_OUTPUT_BYTES, "output_bytes" }, { PLAN_FILE_BYTES, "file_bytes" },
+		{ PLAN_CPU_SECONDS, "cpu_seconds" }, { PLAN_CPU_PERCENT, "cpu_percent" },
 		{ PLAN_OPEN_FILES, "open_files" }, { PLAN_PROCESSES, "processes" },
 		{ PLAN_MEMORY_BYTES, "memory_bytes" } };
-	uint64_t value;
 
 	say(page, "limits     ");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (field_u64(&view->once[limits[i].tag], &value))
-			say(page, " %s=%" PRIu64, limits[i].name, value);
+		say(page, " %s=%" PRIu64, limits[i].name, number_of(view, limits[i].tag));
 	say(page, " (0: none)\n");
 }
 
-/* What a limit rests on where the controller is not there. */
+/* What a limit rests on; where the controller is not there, on little or nothing. */
+static void
+say_rests(struct page *page, const struct plan_view *view, uint64_t layers)
+{
+	say(page, "            time, silence, output: the keeper; one file, CPU seconds, open files: rlimits\n"
+	    "            memory: %s; processes: %s", number_of(view, PLAN_MEMORY_BYTES) == 0 ?
+	    "no limit wanted" : layers & LAYER_CGROUP_MEMORY ?
+	    "the cgroup" : "NOT LIMITED here, no memory controller", layers & LAYER_CGROUP_PIDS ?
+	    "the cgroup and RLIMIT_NPROC" : "RLIMIT_NPROC alone, no pids controller");
+	if (number_of(view, PLAN_CPU_PERCENT) > 0)
+		say(page, "; share of a processor: %s", layers & LAYER_CGROUP_CPU ?
+		    "the cgroup" : "NOT LIMITED here, no cpu controller");
+	say(page, "\n");
+}
+
+static void
+say_minimum(struct page *page, const struct plan_view *view, uint64_t layers)
+{
+	uint64_t minimum = number_of(view, PLAN_MINIMUM);
+
+	if (minimum == 0)
+		return;
+	say(page, "minimum    ");
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
+		if (minimum >> bit & 1)
+			say(page, " %s%s", layer_name(bit), layers >> bit & 1 ? "" : " (MISSING)");
+	say(page, "%s\n", minimum & ~layers ? ": NOT MET, nothing would run" : "");
+}
+
 static void
 say_layers(struct page *page, uint64_t layers)
 {
-	say(page, "            memory: %s; processes: %s\n", layers & LAYER_CGROUP_MEMORY ?
-	    "the cgroup" : "NOT LIMITED here, no memory controller", layers & LAYER_CGROUP_PIDS ?
-	    "the cgroup and RLIMIT_NPROC" : "RLIMIT_NPROC alone, no pids controller");
 	say(page, "layers     ");
 	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
 		if (layers >> bit & 1)
@@ -182,15 +317,20 @@ cage_text(const void *plan, size_t length, const struct cage_facts *facts,
 {
 	struct page page = { .text = text, .size = CAGE_TEXT_BYTES };
 	struct plan_view view;
+	uint64_t layers;
 
 	text[0] = '\0';
 	if (!read_plan(&view, plan, length))
 		return false;
-	say_places(&page, &view, facts);
-	say_filter(&page, facts);
-	say_landlock(&page, facts->landlock_abi);
+	say_places(&page, &view, facts, plan, length);
+	say_network(&page, &view, plan, length);
+	say_filter(&page, &view, facts);
+	say_landlock(&page, &view, facts->landlock_abi);
+	layers = network_layers(network_of(&view), facts->layers);
 	say_limits(&page, &view);
-	say_layers(&page, facts->layers);
+	say_rests(&page, &view, layers);
+	say_layers(&page, layers);
+	say_minimum(&page, &view, layers);
 	say_environment(&page, plan, length);
 	return true;
 }

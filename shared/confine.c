@@ -20,6 +20,8 @@
 #include "scope.h"
 #include "text.h"
 
+#define TCP (LL_NET_BIND_TCP | LL_NET_CONNECT_TCP)
+
 /* The capability sets of this process as bits; the bounding set is read with bounding_set(). */
 struct sets {
 	uint64_t effective, permitted, inheritable;
@@ -246,20 +248,20 @@ prove_files_are_closed(const struct confine_file *files, size_t count)
 }
 
 static void
-restrict_files(const struct confine_file *files, size_t count, unsigned floor, uint64_t scopes)
+restrict_files(const struct confine_file *files, size_t count, unsigned floor, uint64_t scopes, uint64_t network)
 {
 	int abi = landlock_abi();
 	struct landlock_attr attr = {
 		.handled_fs = landlock_fs_rights(abi),
-		.handled_net = abi >= 4 ? LL_NET_BIND_TCP | LL_NET_CONNECT_TCP : 0,
-		.scoped = abi >= 6 ? scopes : 0,
+		.handled_net = network & landlock_net_rights(abi),
+		.scoped = scopes & landlock_scopes(abi),
 	};
-	size_t size = abi >= 6 ? sizeof(attr) : abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
 	scoped_close int fd = -1;
 
 	if (abi < 1 || (unsigned)abi < floor)
 		fatal("confine: this kernel's Landlock ABI is %d, at least %u is needed", abi, floor);
-	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, landlock_attr_size(abi),
+	    0);
 	if (fd < 0)
 		fatal("confine: landlock_create_ruleset: %s", strerror(errno));
 	for (size_t i = 0; i < count; i++)
@@ -272,11 +274,17 @@ restrict_files(const struct confine_file *files, size_t count, unsigned floor, u
 void
 confine_files(const struct confine_file *files, size_t count, unsigned floor)
 {
-	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL);
+	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL, TCP);
 }
 
 void
 confine_files_but_signals(const struct confine_file *files, size_t count, unsigned floor)
 {
-	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX);
+	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX, TCP);
+}
+
+void
+confine_files_but_network(const struct confine_file *files, size_t count, unsigned floor)
+{
+	restrict_files(files, count, floor, LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL, 0);
 }

@@ -31,6 +31,9 @@ void confine_files(const struct confine_file *files, size_t count, unsigned floo
 /* The same for the keeper, who must be able to kill its init, which is outside: signals stay possible. */
 void confine_files_but_signals(const struct confine_file *files, size_t count, unsigned floor);
 
+/* The same for the courier, whose commands reach other hosts: TCP stays possible. */
+void confine_files_but_network(const struct confine_file *files, size_t count, unsigned floor);
+
 /* Lower (never raise) one limit, read back. */
 void confine_limit(int resource, uint64_t value);
 

@@ -5,14 +5,17 @@
  * What the executor tells the auditor (INTENT_DECLARE, FACT_APPEND), as fields.  The auditor
  * composes the JSON of d from them (auditor/compose.c); the executor never writes JSON.
  *
- *   INTENT_DECLARE  all FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_*, FACT_PROFILE
- *   FACT_STARTED    FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256
+ *   INTENT_DECLARE  all FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_*, FACT_PROFILE,
+ *                   FACT_NETWORK
+ *   FACT_STARTED    FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256,
+ *                   FACT_LANDLOCK_HANDLED
  *   FACT_REFUSED    FACT_STAGE, FACT_ERROR
  *   FACT_SIGNAL     FACT_SIGNAL_NUMBER
  *   FACT_ENDED      FACT_END; with OUTCOME_VIOLATED also FACT_DETAIL: what was found
  *   FACT_LOST       FACT_DETAIL
  */
 #define FACTS_MAGIC "ASFACT01"
+#define FACT_NETWORK_BYTES 256 /* with its NUL: 32 ports of five digits fit */
 
 enum fact_tag {
 	FACT_ARG = 1,         /* many: argv elements */
@@ -33,6 +36,9 @@ enum fact_tag {
 	FACT_SIGNAL_NUMBER,   /* u64 */
 	FACT_END,             /* struct run_end */
 	FACT_DETAIL,          /* text: what is known */
+	FACT_NETWORK,         /* text: "none", "loopback", "tcp-ports 53 443" */
+	FACT_LANDLOCK_HANDLED, /* 3 u64: rights of files, of the network, scopes, as the kernel numbers them */
+	FACT_TAG_END
 };
 
 #endif

@@ -21,6 +21,8 @@ enum {
 	KEEPER_MEMORY_PEAK_FD = 13,   /* memory.peak, O_RDONLY */
 	KEEPER_CGROUP_FREEZE_FD = 14, /* cgroup.freeze, O_WRONLY */
 	KEEPER_AUDITOR_FD = 15,       /* at its end when the auditor is gone (EXECUTOR_LIFE_FD) */
+	KEEPER_PIDS_EVENTS_FD = 16,   /* pids.events, O_RDONLY */
+	KEEPER_FILTERS_FD = 17,       /* sealed memfd of fields, below: the keeper shall tell what is denied */
 	KEEPER_FD_COUNT
 };
 
@@ -36,13 +38,29 @@ enum keep_tag {
 	KEEP_EXECUTOR_UID,   /* who may connect to keeper.sock */
 	KEEP_INIT_PID,
 	KEEP_AUDIT_LOSS,     /* u64: enum audit_loss of plan.h */
+	KEEP_IDLE_MS,        /* u64: no output for this long ends it; 0: no limit */
 	KEEP_TAG_END
 };
+
+/*
+ * KEEPER_FILTERS_FD: what each profile's filter answers, as the kernel's own programs, so that the
+ * keeper gives a refused call the very errno that it would get under a filter which tells nobody.
+ */
+#define FILTERS_MAGIC "ASFILT01"
+#define FILTERS_BYTES (512u << 10) /* ten programs at the kernel's bound (BPF_MAXINSNS), with room */
+
+enum filters_tag {
+	FILTERS_PROFILE = 1, /* once, u64: enum profile of profile.h, the one the job runs under */
+	FILTERS_PROGRAM,     /* many: u64 enum profile, then struct sock_filter; a profile's programs in the
+	                        order in which they would be loaded, at most FILTERS_EACH */
+};
+#define FILTERS_EACH 2
 
 /* Files in a run folder, all 0640, made with O_EXCL|O_NOFOLLOW. */
 #define KEEP_RESULT "result"       /* struct run_result; appears by rename from result.new */
 #define KEEP_OUT "out"             /* kept output, masked; head then tail (stream_end.head_bytes) */
 #define KEEP_ERR "err"
+#define KEEP_DENIED "denied"       /* denied.h; only where the keeper has KEEPER_FILTERS_FD */
 #define KEEP_LOCK "lock"           /* flock()ed by the living keeper */
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
 #define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */

@@ -15,6 +15,10 @@
 #define LIMIT_SLOTS 64             /* jobs that run at once; 16 unless the policy says otherwise */
 #define LIMIT_SLOTS_DEFAULT 16
 #define LIMIT_ROOTS 64             /* policy roots; each costs one mount per slot */
+#define LIMIT_TCP_PORTS 32         /* of one rule, and of all rules together */
+
+#define LIMIT_EXTRAS 32            /* read_paths and write_paths of one plan */
+#define LIMIT_CPU_PERCENT 102400   /* of one processor: 1024 of them */
 
 #define LIMIT_FIELDS_BYTES (4u << 20) /* a plan: argv and environment at their bounds, with room */
 #define LIMIT_RECORD_BYTES 65536   /* one line of the log with its newline (AUDIT A4) */
@@ -51,6 +55,12 @@
 
 #define LIMIT_TIMEOUT_SECONDS 86400
 #define LIMIT_ATTEMPTS 20
+
+#define LIMIT_WITNESSES 8          /* of a policy; each gets every checkpoint */
+#define LIMIT_COMMAND_BYTES 4096   /* argv of one command of the policy, each element with its NUL */
+#define LIMIT_COMMAND_ARGS 64
+#define LIMIT_COMMAND_SECONDS 300  /* the most that a policy may give a command, or a run that waits for it */
+#define LIMIT_CARRIED_BYTES 65536  /* what is taken of a command's output: a cosignature has 200 bytes */
 
 #define LIMIT_PROGRAM_BYTES (512u << 20) /* a program that is hashed or copied */
 #define LIMIT_ASSESS_MS 10000      /* to resolve and hash one program */

@@ -14,6 +14,7 @@ enum process {
 	PROCESS_AUDITOR,
 	PROCESS_KEEPER, /* one per job */
 	PROCESS_INIT,   /* pid 1 of a job */
+	PROCESS_COURIER, /* only where the policy has checkpoints leave the host */
 	PROCESS_COUNT
 };
 
@@ -26,6 +27,7 @@ enum message_type {
 #define TO_BROKER(NAME, name, sender, descriptors) MSG_##NAME,
 #define TO_EXECUTOR TO_BROKER
 #define TO_AUDITOR TO_BROKER
+#define TO_COURIER TO_BROKER
 #define TO_KEEPER TO_BROKER
 #define TO_INIT TO_BROKER
 #include "messages.def"
@@ -39,6 +41,7 @@ struct message {
 #define TO_BROKER(NAME, name, sender, descriptors) struct msg_##name name;
 #define TO_EXECUTOR TO_BROKER
 #define TO_AUDITOR TO_BROKER
+#define TO_COURIER TO_BROKER
 #define TO_KEEPER TO_BROKER
 #define TO_INIT TO_BROKER
 #include "messages.def"

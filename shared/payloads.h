@@ -7,6 +7,7 @@
  */
 #include <stdint.h>
 
+#include "profile.h"
 #include "run.h"
 
 /* --- to the executor ----------------------------------------------------- */
@@ -51,7 +52,8 @@ struct msg_executor_ready {
 	uint64_t layers;       /* what a job gets on this host */
 	uint32_t landlock_abi;
 	uint32_t slots;
-	uint8_t filter_sha256[32]; /* a job's system call filter, as it is loaded */
+	/* a job's system call filter as it is loaded; zeros: outside of the executor's bounds */
+	uint8_t filter_sha256[PROFILE_COUNT][NETWORK_COUNT][32];
 };
 
 enum assess_status {
@@ -80,6 +82,7 @@ struct msg_broker_welcome {
 	uint8_t genesis_key[32];
 	uint32_t acked_known;      /* 1: the line at acked_seq has acked_hash; 0: it has not */
 	uint32_t degraded;         /* 1: this filesystem does not erase in place */
+	uint8_t log_key[32];       /* signs checkpoints for witnesses; see agent-safe-audit(7) */
 };
 
 struct msg_record_synced {
@@ -87,7 +90,8 @@ struct msg_record_synced {
 	uint64_t seq;
 	uint8_t line_hash[32];
 	uint32_t sealed;
-	uint32_t duplicate;
+	uint16_t duplicate;
+	uint16_t low; /* space for the log is low: nothing new should be proposed */
 };
 
 enum record_refusal {
@@ -98,6 +102,7 @@ enum record_refusal {
 	REFUSAL_FULL,         /* no space: no new work */
 	REFUSAL_FROZEN,
 	REFUSAL_TAKEN,        /* an intent of this very run is on record already: it may have run */
+	REFUSAL_UNWITNESSED,  /* the policy wants a quorum of witnesses, and they did not cosign in time */
 };
 struct msg_record_refused { uint64_t sn; uint64_t expected_sn; uint32_t code; uint32_t unused; };
 
@@ -122,6 +127,26 @@ struct msg_log_segment { uint64_t request; uint64_t index; uint64_t first_seq; }
  * says so, sealed.  segments 0: nothing may, and nothing was written.
  */
 struct msg_log_pruned { uint64_t request; uint64_t first_seq; uint64_t segments; };
+
+enum witness_state {
+	WITNESS_IDLE = 1,     /* nothing was given to it yet */
+	WITNESS_GOOD,         /* it has taken the newest checkpoint that it was given */
+	WITNESS_FAILING,      /* its command fails, hangs or says too much; detail: enum carried of the last time */
+	WITNESS_WRONG,        /* its answer is no cosignature by its key */
+	WITNESS_AHEAD,        /* it has cosigned more lines than this log has: the log was put back */
+	WITNESS_FORKED,       /* it has cosigned another past: the log was forked, or it keeps another log's */
+	WITNESS_GONE,         /* there is no courier any more */
+	WITNESS_STATE_COUNT
+};
+/* What has become of a command of the policy.  target: 0 the export, 1 + n witness n.  size: lines it has taken. */
+struct msg_witness_reported {
+	uint32_t target;
+	uint32_t state;    /* enum witness_state */
+	uint64_t size;
+	uint64_t since_us; /* wall clock: in this state since */
+	uint32_t carried;  /* enum carried of the last time */
+	int32_t detail;
+};
 
 /* --- to the auditor -------------------------------------------------------- */
 
@@ -173,6 +198,23 @@ enum fact {
  */
 struct msg_fact_append { uint64_t token; struct run_name run; uint32_t fact; uint32_t unused; };
 
+/* What became of one command. */
+enum carried {
+	CARRIED_EXITED = 1, /* detail: status */
+	CARRIED_KILLED,     /* by a signal that was not ours; detail: its number */
+	CARRIED_LATE,       /* the deadline passed */
+	CARRIED_LOUD,       /* more output than LIMIT_CARRIED_BYTES */
+	CARRIED_UNSTARTED,  /* detail: errno */
+	CARRIED_COUNT
+};
+/* Descriptor: sealed memfd with its standard output, at most LIMIT_CARRIED_BYTES. */
+struct msg_checkpoint_carried { uint64_t errand; uint32_t target; uint32_t carried; int32_t detail; uint32_t unused; };
+
+/* --- to the courier ---------------------------------------------------------- */
+
+/* Descriptor: sealed memfd, the command's standard input.  One at a time for each target; errand is echoed. */
+struct msg_checkpoint_carry { uint64_t errand; uint32_t target; uint32_t unused; };
+
 /* --- to a keeper, to an init ------------------------------------------------ */
 
 enum stop_reason { STOP_CANCEL = 1 };
@@ -183,6 +225,12 @@ struct msg_job_watch { uint64_t unused; };
 
 /* Init: the program was executed; layers: what was set and read back. */
 struct msg_init_started { uint64_t layers; };
+/*
+ * Before INIT_STARTED, only where the keeper has KEEPER_FILTERS_FD: the job's filter is loaded.
+ * Descriptor: its listener (seccomp_unotify(2)).
+ */
+struct msg_init_filtered { uint64_t unused; };
+
 struct msg_init_failed { uint32_t stage; int32_t error; };
 
 /* wait(2) status and usage of the main process with all that init reaped. */

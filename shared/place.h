@@ -46,6 +46,7 @@ struct place {
 struct place_wish {
 	const char *workspace, *policy, *state;
 	bool system;
+	bool allow_commands; /* for launch: what the policy wants to run outside the cage may be run */
 };
 
 enum place_found {

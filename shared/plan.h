@@ -51,6 +51,13 @@ enum plan_tag {
 	PLAN_TMP_BYTES,           /* size of /tmp and /dev/shm together */
 	PLAN_AUDIT_LOSS,          /* opt: enum audit_loss; not there: AUDIT_LOSS_LATER */
 	PLAN_RETRY_SAFE,          /* opt: 1: a run of which nobody knows how it ended may be repeated */
+	PLAN_NETWORK,             /* opt: enum network of profile.h; not there: NETWORK_NONE */
+	PLAN_TCP_PORT,            /* many, u64, rising: with NETWORK_TCP_PORTS, at least 1: where it may connect */
+	PLAN_READ_PATH,           /* many, text: canonical; shown read-only at its own path */
+	PLAN_WRITE_PATH,          /* many, text: canonical; shown writable at its own path */
+	PLAN_IDLE_MS,             /* opt: no output for this long ends it; not there: no limit */
+	PLAN_CPU_PERCENT,         /* opt: of one processor, cpu.max where there is one; not there: no limit */
+	PLAN_MINIMUM,             /* opt: enum layer of run.h, as bits: without one of them it does not run */
 	PLAN_STDIN,               /* opt, bytes, not empty: what the job reads; not there: nothing */
 	PLAN_TAG_END
 };

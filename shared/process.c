@@ -15,6 +15,8 @@
 #include "log.h"
 #include "process.h"
 
+#define KERNEL_SIGSET_BYTES 8
+
 static bool wanted = true;
 static struct source signals;
 
@@ -92,14 +94,18 @@ process_finish(const char *why)
 	wanted = false;
 }
 
+/*
+ * The kernel's own call: libc keeps 32 and 33 for itself, refuses them here, and passes them on to children when
+ * whoever started us has ignored all there are, as make does.  All zeros is the default, in any layout.
+ */
 void
 process_reset_signals(void)
 {
-	struct sigaction plain = { .sa_handler = SIG_DFL };
+	const unsigned long plain[8] = { 0 };
 	sigset_t none;
 
-	for (int number = 1; number < NSIG; number++)
-		sigaction(number, &plain, NULL);
+	for (int number = 1; number < _NSIG; number++)
+		syscall(SYS_rt_sigaction, number, plain, NULL, KERNEL_SIGSET_BYTES);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

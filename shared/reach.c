@@ -120,7 +120,7 @@ read_refusal(char *said, struct talk_fault *fault)
 	talk_fault_set(fault, line, "%s", colon + 2);
 }
 
-/* argv of launch; words: room for 9. */
+/* argv of launch; words: room for 10. */
 static void
 launch_words(char **words, char *program, const struct place_wish *wish)
 {
@@ -136,6 +136,8 @@ launch_words(char **words, char *program, const struct place_wish *wish)
 	words[count++] = program;
 	if (wish->system)
 		words[count++] = (char *)(uintptr_t)"--system";
+	if (wish->allow_commands)
+		words[count++] = (char *)(uintptr_t)"--allow-commands";
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		if (pairs[i].value) {
 			words[count++] = (char *)(uintptr_t)pairs[i].option;
@@ -147,7 +149,7 @@ launch_words(char **words, char *program, const struct place_wish *wish)
 bool
 reach_trio(const struct place_wish *wish, struct talk_fault *fault)
 {
-	char program[LIMIT_PATH], said[2048], *words[9];
+	char program[LIMIT_PATH], said[2048], *words[10];
 	int pipes[2], status = 0;
 	pid_t child;
 

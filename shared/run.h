@@ -21,7 +21,7 @@ enum outcome {
 	OUTCOME_TIMED_OUT,
 	OUTCOME_CANCELLED,
 	OUTCOME_OOM,
-	OUTCOME_LIMIT,         /* CPU time, file size or output bound */
+	OUTCOME_LIMIT,         /* CPU time (signal XCPU), file size (XFSZ) or output bound (else) */
 	OUTCOME_REFUSED,       /* a cage could not be built; nothing of the job ran */
 	OUTCOME_LOST,          /* nobody knows how it ended */
 	OUTCOME_VIOLATED,      /* it made a protected path, whatever else it did */
@@ -45,6 +45,7 @@ enum stage {
 	STAGE_SECCOMP,
 	STAGE_KEEPER,
 	STAGE_EXEC,      /* the kernel refused the program itself */
+	STAGE_MINIMUM,   /* a layer that the policy wants is not in force */
 	STAGE_COUNT
 };
 
@@ -77,6 +78,8 @@ enum end_flag {
 	END_LEFTOVERS = 1 << 1,       /* processes outlived the main one and were killed */
 	END_FORCED = 1 << 2,          /* TERM was not enough */
 	END_CAPTURE_FAULT = 1 << 3,   /* output could not be stored; counts and digests still hold */
+	END_IDLE = 1 << 4,            /* timed out because it wrote nothing for too long */
+	END_PROCESSES = 1 << 5,       /* a process could not be made for the limit of its cgroup */
 };
 
 /*
@@ -108,6 +111,8 @@ struct run_end {
 	uint64_t max_rss_kb;
 	uint64_t memory_peak; /* bytes, 0: not known */
 	uint64_t layers;      /* enum layer */
+	uint64_t denied;      /* system calls that were refused; 0 also where nobody counts (profile.h) */
+	uint8_t denied_sha256[32]; /* of the file KEEP_DENIED; zeros: there is none */
 	struct stream_end out;
 	struct stream_end err;
 };
@@ -118,7 +123,7 @@ struct run_end {
  * `out` and `err` (what was kept of the output) and, once the broker has the
  * end in its store, the empty file `collected`.
  */
-#define RUN_RESULT_MAGIC "ASRUN001"
+#define RUN_RESULT_MAGIC "ASRUN002"
 struct run_result {
 	char magic[8];
 	struct run_name run;
@@ -138,7 +143,7 @@ const char *layer_name(unsigned bit); /* bit: 0 .. LAYER_COUNT-1 */
 
 _Static_assert(sizeof(struct run_name) == 24, "no padding");
 _Static_assert(sizeof(struct stream_end) == 96, "no padding");
-_Static_assert(sizeof(struct run_end) == 24 + 8 * 8 + 2 * 96, "no padding");
+_Static_assert(sizeof(struct run_end) == 24 + 9 * 8 + 32 + 2 * 96, "no padding");
 _Static_assert(sizeof(struct run_result) == 8 + 24 + 32 + sizeof(struct run_end), "no padding");
 
 #endif

@@ -113,7 +113,7 @@ check_rule(const struct seal_rule *rule)
 }
 
 static void
-build(struct filter *filter, const struct seal_rule *rules, size_t count)
+build(struct filter *filter, const struct seal_rule *rules, size_t count, uint32_t otherwise)
 {
 	const struct seal_rule probe = { .argument = 1, .mask = UINT64_MAX, .value = PROBE_OPTION };
 	const struct seal_rule state = { .argument = 1, .mask = UINT64_MAX, .value = PR_GET_SECCOMP };
@@ -130,11 +130,11 @@ build(struct filter *filter, const struct seal_rule *rules, size_t count)
 		check_rule(&rules[i]);
 		add_rule(filter, rules[i].number, answer_of(rules[i].action), &rules[i]);
 	}
-	answer(filter, SECCOMP_RET_KILL_PROCESS);
+	answer(filter, otherwise);
 }
 
-void
-seal_apply(const struct seal_rule *rules, size_t count)
+static void
+apply(const struct seal_rule *rules, size_t count, uint32_t otherwise)
 {
 	static struct filter filter;
 	struct sock_fprog program;
@@ -142,7 +142,7 @@ seal_apply(const struct seal_rule *rules, size_t count)
 	if (count > MOST_RULES)
 		fatal("seal: %zu rules are too many", count);
 	filter.length = 0;
-	build(&filter, rules, count);
+	build(&filter, rules, count, otherwise);
 	program = (struct sock_fprog){ .len = filter.length, .filter = filter.steps };
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
 		fatal("seal: seccomp: %s", strerror(errno));
@@ -151,4 +151,16 @@ seal_apply(const struct seal_rule *rules, size_t count)
 	/* An inherited filter gives the same answer; only ours knows the probe. */
 	if (prctl(PROBE_OPTION, 0, 0, 0, 0) != -1 || errno != PROBE_ERRNO)
 		fatal("seal: the filter in force is not ours");
+}
+
+void
+seal_apply(const struct seal_rule *rules, size_t count)
+{
+	apply(rules, count, SECCOMP_RET_KILL_PROCESS);
+}
+
+void
+seal_apply_denials(const struct seal_rule *rules, size_t count)
+{
+	apply(rules, count, SECCOMP_RET_ALLOW);
 }

@@ -20,6 +20,12 @@ struct seal_rule {
 };
 
 /*
+ * The other way round, for a process whose children run programs that nobody knows: what is not in
+ * the table is allowed.  Everything else is as below.
+ */
+void seal_apply_denials(const struct seal_rule *rules, size_t count);
+
+/*
  * Load it, last of all confinements (needs no_new_privs); ends the process when the
  * filter is not in force afterwards.
  */

@@ -1,9 +1,10 @@
 /*
  * audit-verify - reads a log and says whether it is whole.
  *
- * holds     nothing; public keys and read-only files
+ * holds     nothing; public keys and read-only files; where it is told to, an operator's secret key
  * hears     the command line
- * never     writes but what --remember names, asks a daemon, believes what lies beside the log
+ * never     writes but what --remember and --make-operator-key name, asks a daemon, believes what lies
+ *           beside the log
  * if taken  can lie to whoever started it, nothing else
  */
 #include <errno.h>
@@ -18,6 +19,7 @@
 #include "text.h"
 
 #include "note.h"
+#include "operator.h"
 #include "options.h"
 #include "outputs.h"
 #include "progress.h"
@@ -41,11 +43,16 @@ complain(const char *path, const char *what)
 
 /* One checkpoint: origin, size, root, each on a line.  Its origin must be the log's. */
 static bool
-read_note(struct options *options, const char *path)
+read_note(struct options *options, const char *path, bool strict)
 {
-	char text[4096], *origin_end;
+	static char text[CHECKPOINT_BYTES];
 	long length = options_read_file(path, text, sizeof(text));
+	const char *why = length < 0 || options->witnesses.count == 0 ? NULL :
+	    witness_judge_note(&options->witnesses, text, (size_t)length, strict);
+	char *origin_end;
 
+	if (why)
+		return complain(path, why);
 	origin_end = length < 0 ? NULL : strchr(text, '\n');
 	if (!origin_end)
 		return complain(path, "not a note");
@@ -64,10 +71,11 @@ static bool
 read_notes(struct options *options)
 {
 	for (unsigned i = 0; i < options->note_count; i++)
-		if (!read_note(options, options->notes[i]))
+		if (!read_note(options, options->notes[i], options->has_quorum))
 			return false;
 	/* Nothing is remembered before the first time. */
-	return !options->remember || access(options->remember, F_OK) < 0 || read_note(options, options->remember);
+	return !options->remember || access(options->remember, F_OK) < 0 ||
+	    read_note(options, options->remember, false);
 }
 
 static void
@@ -115,7 +123,7 @@ verify_folder(const char *path, struct segments *segments)
 
 /* Who looks at the lines besides. */
 static bool
-begin_watches(const struct options *options)
+begin_watches(struct options *options)
 {
 	if (options->runs) {
 		outputs.runs_fd = open(options->runs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -123,8 +131,7 @@ begin_watches(const struct options *options)
 			return complain(options->runs, strerror(errno));
 		outputs_begin(&outputs, &verify);
 	}
-	if (options->remember || options->output == OUTPUT_NOTE)
-		note_begin(&verify);
+	witness_begin(&options->witnesses, &verify);
 	if (options->output == OUTPUT_PROOF)
 		prove_begin(&verify, options->job);
 	if (options->output == OUTPUT_ANCHORS)
@@ -147,6 +154,8 @@ read_all(const struct options *options, struct segments *segments)
 		verify_fds(options);
 	progress_end();
 	verify_end(&verify, clock_realtime_us());
+	if (options->witnesses.count > 0 && witness_quorum_size(&options->witnesses) == 0)
+		verify_unwitnessed(&verify);
 }
 
 /* What a valid log is asked for; false: it could not be given. */
@@ -163,7 +172,17 @@ give_output(const struct options *options)
 	}
 	if (options->output == OUTPUT_PROOF)
 		return prove_end();
+	if (options->output == OUTPUT_REKEY)
+		return operator_sign(&verify, options->request, options->secret, options->reason);
 	return options->output != OUTPUT_ANCHORS || remains_end();
+}
+
+/* The operator may continue a log whose last lines nobody could seal any more; all else wants a whole one. */
+static bool
+is_good_enough(const struct options *options)
+{
+	return verify.verdict == VERDICT_OK ||
+	    (options->output == OUTPUT_REKEY && verify.verdict == VERDICT_INCOMPLETE);
 }
 
 static void
@@ -171,10 +190,30 @@ report(const struct options *options, const struct segments *segments)
 {
 	FILE *out = options->output == OUTPUT_VERDICT && !options->proof ? stdout : stderr;
 
-	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL);
+	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL,
+	    &options->witnesses);
 	if (options->runs && !options->json)
 		fprintf(out, "%llu stored outputs are as recorded, %llu are not kept\n",
 		    (unsigned long long)outputs.compared, (unsigned long long)outputs.absent);
+}
+
+/* What the log is compared with. */
+static bool
+begin(struct options *options)
+{
+	verify.challenge = options->challenge;
+	verify.size = options->size;
+	verify.max_age_seconds = options->has_max_age ? options->max_age_seconds :
+	    options->fds == 0 ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
+	verify_begin(&verify, options->has_origin ? options->origin : NULL, options->has_key ? options->key : NULL);
+	if (options->output == OUTPUT_REKEY) {
+		options->has_operator = operator_public(options->secret, options->operator_key);
+		if (!options->has_operator)
+			return false;
+	}
+	if (options->has_operator)
+		verify_trust_operator(&verify, options->operator_key);
+	return begin_watches(options);
 }
 
 int
@@ -182,23 +221,22 @@ main(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct segments segments = { 0 };
-	bool given;
+	bool given = true, good;
 
 	if (!options_read(&options, argc, argv) || !read_notes(&options))
 		return USAGE;
 	digest_open();
-	verify.challenge = options.challenge;
-	verify.size = options.size;
-	verify.max_age_seconds = options.has_max_age ? options.max_age_seconds :
-	    options.fds == 0 ? 0 : 2 * CHAIN_HEARTBEAT_SECONDS; /* a live log */
-	verify_begin(&verify, options.has_origin ? options.origin : NULL, options.has_key ? options.key : NULL);
-	if (!begin_watches(&options))
+	if (options.output == OUTPUT_OPERATOR)
+		return operator_make(options.secret) ? 0 : USAGE;
+	if (!begin(&options))
 		return USAGE;
 	read_all(&options, &segments);
-	given = verify.verdict != VERDICT_OK || give_output(&options);
+	good = is_good_enough(&options);
+	if (good)
+		given = give_output(&options);
 	report(&options, &segments);
 	segments_free(&segments);
 	if (fflush(stdout) == EOF || !given)
 		return VERDICT_UNREADABLE;
-	return (int)verify.verdict;
+	return good ? 0 : (int)verify.verdict;
 }

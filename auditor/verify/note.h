@@ -9,12 +9,9 @@
 
 #include "limits.h"
 
-#define NOTE_TEXT (LIMIT_ORIGIN * 2 + 1024)
+#define NOTE_TEXT (LIMIT_ORIGIN * 2 + 2048)
 
 struct verify;
-
-/* Before the first segment is read. */
-void note_begin(struct verify *verify);
 
 /* The note of the last seal that was read, as text. */
 void note_compose(const struct verify *verify, char text[NOTE_TEXT]);

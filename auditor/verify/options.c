@@ -12,6 +12,7 @@
 #include "text.h"
 
 #include "options.h"
+#include "rekey.h"
 
 #define FDS_MOST 65536
 
@@ -31,6 +32,14 @@ enum {
 	OPTION_PROVE,
 	OPTION_ANCHORS,
 	OPTION_PRINT_NOTE,
+	OPTION_WITNESS,
+	OPTION_QUORUM,
+	OPTION_WITNESS_POLICY,
+	OPTION_OPERATOR_KEY,
+	OPTION_MAKE_OPERATOR_KEY,
+	OPTION_SIGN_REKEY,
+	OPTION_SECRET,
+	OPTION_REASON,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -51,6 +60,14 @@ static const struct option table[] = {
 	{ "prove", required_argument, NULL, OPTION_PROVE },
 	{ "anchors", required_argument, NULL, OPTION_ANCHORS },
 	{ "print-note", no_argument, NULL, OPTION_PRINT_NOTE },
+	{ "witness", required_argument, NULL, OPTION_WITNESS },
+	{ "quorum", required_argument, NULL, OPTION_QUORUM },
+	{ "witness-policy", required_argument, NULL, OPTION_WITNESS_POLICY },
+	{ "operator-key", required_argument, NULL, OPTION_OPERATOR_KEY },
+	{ "make-operator-key", required_argument, NULL, OPTION_MAKE_OPERATOR_KEY },
+	{ "sign-rekey", required_argument, NULL, OPTION_SIGN_REKEY },
+	{ "secret", required_argument, NULL, OPTION_SECRET },
+	{ "reason", required_argument, NULL, OPTION_REASON },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ NULL, 0, NULL, 0 }
@@ -59,23 +76,32 @@ static const struct option table[] = {
 static const char usage[] =
     "usage: agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--max-age SECONDS]\n"
     "                               [--note FILE]... [--remember FILE] [--challenge HEX] [--size N]\n"
+    "                               [--witness VKEY]... [--quorum N] [--witness-policy FILE]\n"
     "                               [--runs DIR] [--anchors SEQ | --prove JOB | --print-note]\n"
     "                               (DIR | --fds N [--pruned])\n"
     "       agent-safe-audit-verify [--json] [--key BASE64 | --trust FILE] [--note FILE]... --proof FILE\n"
+    "       agent-safe-audit-verify --make-operator-key FILE\n"
+    "       agent-safe-audit-verify --key BASE64 --sign-rekey FILE --secret FILE --reason TEXT DIR\n"
     "  --key         the public key the log must begin with (agent-safe status prints it)\n"
     "  --trust       a file with origin and key, kept where the log's owner cannot write\n"
+    "  --operator-key  the public key that each log.rekey must be signed with\n"
     "  --max-age     the last seal may be this old; --fds: 1800 unless given\n"
     "  --note        a checkpoint that was kept: the log must contain it\n"
     "  --remember    the same, and keep the new one there when the log is valid\n"
     "  --size        so many lines must be there; what follows is not looked at\n"
     "  --challenge   the log must contain the answer to this nonce\n"
     "  --runs        compare the output that was stored with what the log says of it\n"
+    "  --witness     cosignatures of this witness must hold, in the log and in notes\n"
+    "  --quorum      so many of the witnesses must have cosigned the log, and each note (default: all the log)\n"
+    "  --witness-policy  witnesses and quorum from a file, in the syntax of C2SP tlog-policy\n"
     "  --fds         segments are the descriptors 3 to N+2, in order; --pruned: the first is anchors.jsonl\n"
     "  --proof       check a file of --prove, no log needed\n"
     "to standard output, the verdict then on standard error:\n"
     "  --prove       the records of a job, with the proof that they are in the log\n"
     "  --anchors     what must stay of the lines before SEQ, when they are removed\n"
     "  --print-note  the checkpoint of the newest seal\n"
+    "  --make-operator-key  a new secret key into FILE; its public key\n"
+    "  --sign-rekey  the operator's statement that this log goes on with the key of the request\n"
     "exit: 0 valid, 2 usage, 3 not readable, 4 tampered, 5 cut or forked, 6 incomplete or stale\n";
 
 static bool
@@ -109,12 +135,19 @@ options_read_file(const char *path, char *text, unsigned size)
 }
 
 static bool
-read_key(struct options *options, const char *text)
+decode_key(const char *text, uint8_t key[32])
 {
 	size_t length;
 
-	options->has_key = base64_decode(text, strlen(text), options->key, 32, &length) && length == 32;
-	return options->has_key || complain("not a key (32 bytes in base64)", text);
+	return (base64_decode(text, strlen(text), key, 32, &length) && length == 32) ||
+	    complain("not a key (32 bytes in base64)", text);
+}
+
+static bool
+read_key(struct options *options, const char *text)
+{
+	options->has_key = decode_key(text, options->key);
+	return options->has_key;
 }
 
 /* "<origin> <key>" on one line. */
@@ -165,7 +198,7 @@ static bool
 read_output(struct options *options, int option, const char *value)
 {
 	if (options->output != OUTPUT_VERDICT)
-		return complain("one of --prove, --anchors, --print-note", value ? value : "");
+		return complain("one of --prove, --anchors, --print-note, --sign-rekey", value ? value : "");
 	switch (option) {
 	case OPTION_PROVE:
 		options->output = OUTPUT_PROOF;
@@ -177,10 +210,72 @@ read_output(struct options *options, int option, const char *value)
 	case OPTION_PRINT_NOTE:
 		options->output = OUTPUT_NOTE;
 		return true;
+	case OPTION_MAKE_OPERATOR_KEY:
+		options->output = OUTPUT_OPERATOR;
+		options->secret = value;
+		return true;
+	case OPTION_SIGN_REKEY:
+		options->output = OUTPUT_REKEY;
+		options->request = value;
+		return true;
 	default:
 		fputs(usage, stderr);
 		return false;
 	}
+}
+
+/* The operator's part. */
+static bool
+read_operator(struct options *options, int option, const char *value)
+{
+	switch (option) {
+	case OPTION_OPERATOR_KEY:
+		options->has_operator = decode_key(value, options->operator_key);
+		return options->has_operator;
+	case OPTION_SECRET:
+		options->secret = value;
+		return true;
+	case OPTION_REASON:
+		options->reason = value;
+		return rekey_is_reason(value) || complain("--reason: 1 to 200 printable letters, no \" and \\", value);
+	default:
+		return read_output(options, option, value);
+	}
+}
+
+static bool
+read_witness(struct options *options, const char *text)
+{
+	const char *why = witness_add(&options->witnesses, text);
+
+	return !why || complain(text, why);
+}
+
+static bool
+read_quorum(struct options *options, const char *text)
+{
+	uint64_t number;
+
+	if (!read_number("--quorum", text, WITNESS_MOST, &number))
+		return false;
+	options->witnesses.quorum = (unsigned)number;
+	options->has_quorum = true;
+	return number > 0 || complain("--quorum", text);
+}
+
+static bool
+read_witness_policy(struct options *options, const char *path)
+{
+	static char text[65536];
+	const char *why;
+
+	if (options->witnesses.count > 0)
+		return complain("--witness-policy", "the only source of witnesses, please");
+	if (options_read_file(path, text, sizeof(text)) < 0)
+		return complain(path, strerror(errno));
+	why = witness_read_policy(&options->witnesses, text);
+	options->has_quorum = true;
+	return !why || complain(path, why);
 }
 
 static bool
@@ -221,9 +316,31 @@ read_option(struct options *options, int option, const char *value)
 	case OPTION_PROOF:
 		options->proof = value;
 		return true;
+	case OPTION_WITNESS:
+		return read_witness(options, value);
+	case OPTION_QUORUM:
+		return read_quorum(options, value);
+	case OPTION_WITNESS_POLICY:
+		return read_witness_policy(options, value);
 	default:
-		return read_output(options, option, value);
+		return read_operator(options, option, value);
 	}
+}
+
+/* What goes with what. */
+static bool
+fits_together(const struct options *options, int words)
+{
+	bool wants_folder = options->fds == 0 && !options->proof && options->output != OUTPUT_OPERATOR;
+
+	if (words != wants_folder || (options->pruned && options->fds == 0))
+		return false;
+	if (options->output == OUTPUT_REKEY)
+		return options->has_key && options->secret && options->reason && wants_folder;
+	if (options->output != OUTPUT_OPERATOR && (options->secret || options->reason))
+		return false;
+	return !options->proof ||
+	    (options->fds == 0 && options->output == OUTPUT_VERDICT && !options->remember);
 }
 
 bool
@@ -240,11 +357,12 @@ options_read(struct options *options, int argc, char **argv)
 		if (!read_option(options, option, optarg))
 			return false;
 	}
-	if (optind + (options->fds == 0 && !options->proof) != argc || (options->pruned && options->fds == 0) ||
-	    (options->proof && (options->fds > 0 || options->output != OUTPUT_VERDICT || options->remember))) {
+	if (!fits_together(options, argc - optind)) {
 		fputs(usage, stderr);
 		return false;
 	}
+	if (options->witnesses.quorum > options->witnesses.count)
+		return complain("--quorum", "more than there are witnesses");
 	options->folder = options->fds == 0 ? argv[optind] : NULL;
 	return true;
 }

@@ -7,10 +7,12 @@
 
 #include "limits.h"
 
+#include "witness.h"
+
 #define OPTIONS_NOTES 16
 
 /* What standard output is for. */
-enum options_output { OUTPUT_VERDICT, OUTPUT_PROOF, OUTPUT_ANCHORS, OUTPUT_NOTE };
+enum options_output { OUTPUT_VERDICT, OUTPUT_PROOF, OUTPUT_ANCHORS, OUTPUT_NOTE, OUTPUT_REKEY, OUTPUT_OPERATOR };
 
 struct options {
 	bool json;
@@ -21,14 +23,18 @@ struct options {
 	enum options_output output;
 	const char *job;          /* OUTPUT_PROOF */
 	uint64_t anchors_seq;     /* OUTPUT_ANCHORS */
+	const char *request, *reason; /* OUTPUT_REKEY */
+	const char *secret;       /* OUTPUT_REKEY, OUTPUT_OPERATOR: the file of the operator's secret key */
 	bool has_max_age;
 	uint64_t max_age_seconds;
 	uint64_t size;            /* 0: all */
-	bool has_key, has_origin;
-	uint8_t key[32];
+	bool has_key, has_origin, has_operator;
+	uint8_t key[32], operator_key[32];
 	char origin[LIMIT_ORIGIN];
 	const char *notes[OPTIONS_NOTES];
 	unsigned note_count;
+	struct witness_list witnesses;
+	bool has_quorum;          /* it was asked for: notes must have it too */
 };
 
 /* False after one line on standard error. */

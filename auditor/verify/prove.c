@@ -126,7 +126,7 @@ follow(void *context, const struct chain *chain, const struct record *record)
 	size_t length = record_compose(prove.line, record);
 
 	(void)context;
-	if (strcmp(record->type, "log.seal") == 0 || strcmp(record->type, "log.genesis") == 0)
+	if (chain_is_anchor(record))
 		fwrite(prove.line, 1, length, stdout);
 	if (chain->tree.size != record->seq + 1) /* in the anchors */
 		return NULL;

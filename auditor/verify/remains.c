@@ -28,8 +28,7 @@ keep(void *context, const struct chain *chain, const struct record *record)
 	(void)context;
 	if (record->seq == remains.seq && strcmp(record->type, "log.segment") == 0)
 		print_anchor(chain, record);
-	if (record->seq < remains.seq &&
-	    (strcmp(record->type, "log.seal") == 0 || strcmp(record->type, "log.genesis") == 0))
+	if (record->seq < remains.seq && chain_is_anchor(record))
 		/* The canonical form has one writing: these are the bytes that were read. */
 		fwrite(remains.line, 1, record_compose(remains.line, record), stdout);
 	return NULL;

@@ -57,8 +57,23 @@ subject(const struct verify *verify)
 	return walk->chain.next_seq > 0 ? walk->chain.next_seq - 1 : 0;
 }
 
+static void
+print_witnesses(FILE *out, const struct witness_list *witnesses)
+{
+	if (witnesses->count == 0)
+		return;
+	fprintf(out, ",\"cosigned\":%" PRIu64 ",\"witnesses\":[", witness_quorum_size(witnesses));
+	for (unsigned i = 0; i < witnesses->count; i++) {
+		fputs(i > 0 ? ",{\"name\":" : "{\"name\":", out);
+		print_string(out, witnesses->list[i].vkey.name);
+		fprintf(out, ",\"cosigned\":%" PRIu64 "}", witnesses->list[i].size);
+	}
+	putc(']', out);
+}
+
 void
-report_json(FILE *out, const struct verify *verify, const struct segments *strangers)
+report_json(FILE *out, const struct verify *verify, const struct segments *strangers,
+    const struct witness_list *witnesses)
 {
 	const struct walk *walk = &verify->walk;
 	char head[65], root[BASE64_SIZE(32)], segment[CHAIN_NAME];
@@ -69,20 +84,35 @@ report_json(FILE *out, const struct verify *verify, const struct segments *stran
 	    verify->verdict == VERDICT_OK ? "true" : "false", verify->word, walk->chain.next_seq, subject(verify));
 	print_string(out, verify->reason);
 	fprintf(out, ",\"key_trusted\":%s,\"head_known\":%s,\"head\":\"%s\",\"root\":\"%s\",\"seals\":%" PRIu64
-	    ",\"segments\":%" PRIu64 ",\"running\":%zu", walk->chain.key_known ? "true" : "false",
+	    ",\"segments\":%" PRIu64 ",\"running\":%zu,\"rekeys\":%" PRIu64, walk->chain.key_known ? "true" : "false",
 	    verify->note_count > 0 || verify->challenge ? "true" : "false", head, root, walk->chain.next_seal,
-	    walk->segments, dispatch_running(&verify->dispatch));
+	    walk->segments, dispatch_running(&verify->dispatch), walk->chain.rekeys);
 	if (walk->fault.why) {
 		name_place(segment, &walk->fault);
 		fprintf(out, ",\"segment\":\"%s\",\"line\":%" PRIu64 ",\"offset\":%" PRIu64, segment, walk->fault.line,
 		    walk->fault.offset);
 	}
 	print_strangers(out, strangers);
+	print_witnesses(out, witnesses);
 	fputs("}\n", out);
 }
 
+static void
+tell_witnesses(FILE *out, const struct verify *verify, const struct witness_list *witnesses)
+{
+	uint64_t size = witness_quorum_size(witnesses);
+
+	for (unsigned i = 0; i < witnesses->count; i++)
+		fprintf(out, "witness %s has cosigned %" PRIu64 " lines\n", witnesses->list[i].vkey.name,
+		    witnesses->list[i].size);
+	if (witnesses->count > 0)
+		fprintf(out, "a quorum has cosigned %" PRIu64 " of %" PRIu64 " lines\n", size,
+		    verify->walk.chain.next_seq);
+}
+
 void
-report_text(FILE *out, const struct verify *verify, const struct segments *strangers)
+report_text(FILE *out, const struct verify *verify, const struct segments *strangers,
+    const struct witness_list *witnesses)
 {
 	const struct walk *walk = &verify->walk;
 	char segment[CHAIN_NAME];
@@ -106,6 +136,10 @@ report_text(FILE *out, const struct verify *verify, const struct segments *stran
 		fprintf(out, "%" PRIu64 " records lead to its root\n", verify->proven);
 	if (walk->chain.cut.seq > 0)
 		fprintf(out, "lines before %" PRIu64 " were removed; the log says so\n", walk->chain.cut.seq);
+	tell_witnesses(out, verify, witnesses);
+	if (walk->chain.rekeys > 0)
+		fprintf(out, "%" PRIu64 " times the key was lost and the operator gave a new one\n",
+		    walk->chain.rekeys);
 	if (dispatch_running(&verify->dispatch) > 0)
 		fprintf(out, "%zu runs have no end on record\n", dispatch_running(&verify->dispatch));
 	for (size_t i = 0; strangers && i < strangers->stranger_count; i++) {

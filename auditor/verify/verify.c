@@ -61,6 +61,7 @@ follow(void *context, const struct chain *chain, const struct record *record)
 		verify->told++;
 	if (verify->challenge && is_answer(record, verify->challenge))
 		verify->answered = true;
+	seals_note(&verify->seals, chain, record);
 	if (!why)
 		why = dispatch_follow(&verify->dispatch, record);
 	for (size_t i = 0; !why && i < verify->watch_count; i++)
@@ -85,6 +86,13 @@ verify_begin(struct verify *verify, const char *origin, const uint8_t *key)
 	verify->walk.limit = verify->size;
 	verify->walk.each = follow;
 	verify->walk.context = verify;
+}
+
+void
+verify_trust_operator(struct verify *verify, const uint8_t key[32])
+{
+	memcpy(verify->walk.chain.operator_key, key, 32);
+	verify->walk.chain.operator_known = true;
 }
 
 void
@@ -151,6 +159,17 @@ describe_key(const struct verify *verify)
 	    "the chain holds; the key it begins with is not known to be the right one";
 }
 
+/* Whoever has cut a log could continue it with a key of his own, but for the operator's signature. */
+static void
+decide_unproven(struct verify *verify)
+{
+	char reason[128];
+
+	text_format(reason, sizeof(reason), "line %" PRIu64 " gives the log a new key; only the operator's key can "
+	    "tell by whose will: --operator-key", verify->walk.chain.unproven_seq);
+	decide(verify, VERDICT_INCOMPLETE, "incomplete", reason);
+}
+
 /* All lines hold: is it the whole log? */
 static void
 decide_end(struct verify *verify, uint64_t now_us)
@@ -180,10 +199,20 @@ decide_end(struct verify *verify, uint64_t now_us)
 		    "the challenge is not in it: another log, or possibly cut");
 	else if (verify->told == 0)
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "nothing is recorded but the log's own beginning");
+	else if (walk->chain.unproven_seq > 0)
+		decide_unproven(verify);
 	else if (is_stale(verify, now_us))
 		decide(verify, VERDICT_INCOMPLETE, "stale", "the last seal is too old: possibly cut");
 	else
 		decide(verify, VERDICT_OK, "ok", describe_key(verify));
+}
+
+void
+verify_unwitnessed(struct verify *verify)
+{
+	if (verify->verdict == VERDICT_OK)
+		decide(verify, VERDICT_INCOMPLETE, "unwitnessed",
+		    "no quorum of the given witnesses has cosigned any of it");
 }
 
 void
@@ -193,6 +222,8 @@ verify_end_proof(struct verify *verify, const char *why)
 		decide(verify, VERDICT_CUT, "forked", why);
 	else if (why)
 		decide(verify, VERDICT_TAMPERED, "tampered", why);
+	else if (verify->walk.chain.unproven_seq > 0)
+		decide_unproven(verify);
 	else if (unmet_note(verify) || is_note_removed(verify))
 		decide(verify, VERDICT_INCOMPLETE, "incomplete", "no seal of the proof is the remembered head");
 	else

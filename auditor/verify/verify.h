@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 #include "dispatch.h"
+#include "seals.h"
 #include "walk.h"
 
 #define VERIFY_NOTES 17 /* OPTIONS_NOTES and the remembered one */
-#define VERIFY_WATCHES 6
+#define VERIFY_WATCHES 7
 
 /* The number is the exit status. */
 enum verdict {
@@ -37,6 +38,7 @@ struct verify_watch {
 struct verify {
 	struct walk walk;
 	struct dispatch dispatch;
+	struct seals seals;
 	struct verify_note notes[VERIFY_NOTES];
 	size_t note_count;
 	struct verify_watch watches[VERIFY_WATCHES];
@@ -56,6 +58,9 @@ struct verify {
 /* verify: zeroed; notes, challenge, size and max_age_seconds set.  origin, key: what is trusted, or NULL. */
 void verify_begin(struct verify *verify, const char *origin, const uint8_t *key);
 
+/* The key that a log.rekey must be signed with; before the first segment. */
+void verify_trust_operator(struct verify *verify, const uint8_t key[32]);
+
 /* Before the first segment. */
 void verify_watch(struct verify *verify,
     const char *(*each)(void *context, const struct chain *chain, const struct record *record), void *context);
@@ -71,6 +76,9 @@ void verify_end(struct verify *verify, uint64_t now_us);
 
 /* The same for a proof: why it does not hold, or NULL. */
 void verify_end_proof(struct verify *verify, const char *why);
+
+/* All is well so far, but no quorum of witnesses has cosigned it. */
+void verify_unwitnessed(struct verify *verify);
 
 /* The log cannot be read at all. */
 void verify_unreadable(struct verify *verify, const char *what);

@@ -49,6 +49,7 @@ add_key(struct words *words, const struct cli *cli, const char *told)
 		fault_die("invalid_input", "--key and --trust exclude each other");
 	add_option(words, cli, OPTION_KEY, "--key");
 	add_option(words, cli, OPTION_TRUST, "--trust");
+	add_option(words, cli, OPTION_OPERATOR_KEY, "--operator-key");
 	if (cli_has(cli, OPTION_KEY) || cli_has(cli, OPTION_TRUST) || !told)
 		return;
 	add(words, "--key");

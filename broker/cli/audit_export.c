@@ -45,9 +45,9 @@ kind_of(const char *type)
 bool
 audit_export_read(const char *name, enum audit_export *format)
 {
-	static const char *const names[] = { "jsonl", "ecs", "ocsf" };
+	static const char *const names[] = { "jsonl", "ecs", "ocsf", "cef" };
 
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 4; i++)
 		if (strcmp(name ? name : "jsonl", names[i]) == 0) {
 			*format = (enum audit_export)i;
 			return true;
@@ -78,6 +78,12 @@ outcome_of(const struct kind *kind, const struct json *d)
 	if (kind->success)
 		return kind->success;
 	return strcmp(member_text(d, "outcome"), "succeeded") == 0 ? "success" : "failure";
+}
+
+const char *
+audit_export_outcome(const struct json *record)
+{
+	return outcome_of(kind_of(member_text(record, "type")), json_get(record, "d"));
 }
 
 /* --- Elastic Common Schema --------------------------------------------------------------- */

@@ -11,11 +11,13 @@
 #include "text.h"
 
 #include "audit_files.h"
+#include "audit_folder.h"
 #include "cli.h"
 #include "fault.h"
 #include "output.h"
 #include "session.h"
 
+#define SEGMENT_NAME 30 /* "seg-<20 digits>.jsonl" */
 #define FIRST_FD 3 /* where agent-safe-audit-verify finds the files */
 
 static void
@@ -53,27 +55,21 @@ audit_files_open(struct audit_files *files, const struct cli *cli, const char *n
 
 /* --- reading ----------------------------------------------------------------------- */
 
-static int
-is_segment(const struct dirent *entry)
-{
-	size_t length = strlen(entry->d_name);
-
-	return strncmp(entry->d_name, "seg-", 4) == 0 && length > 6 &&
-	    strcmp(entry->d_name + length - 6, ".jsonl") == 0;
-}
-
 static void
 list_folder(struct audit_files *files)
 {
 	struct dirent **entries;
-	int count = scandir(files->folder, &entries, is_segment, alphasort);
+	int count = scandir(files->folder, &entries, audit_folder_is_segment, alphasort);
 
 	if (count < 0)
 		fault_die("not_permitted", "the log has more files than the broker can hand over, and %s: %s",
 		    files->folder, strerror(errno));
 	files->names = calloc((size_t)count + 1, sizeof(char *));
+	/* Of two files of one segment the plain one counts; it comes first. */
 	for (int i = 0; files->names && i < count; i++)
-		files->names[files->name_count++] = entries[i]->d_name;
+		if (files->name_count == 0 ||
+		    strncmp(files->names[files->name_count - 1], entries[i]->d_name, SEGMENT_NAME) != 0)
+			files->names[files->name_count++] = entries[i]->d_name;
 	free(entries); /* the names stay */
 }
 

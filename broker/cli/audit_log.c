@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "json.h"
+#include "limits.h"
+#include "packed.h"
 #include "scope.h"
 #include "text.h"
 
@@ -26,6 +28,8 @@ struct reader {
 	enum audit_export format;
 	struct json *held;   /* export: the record before, whose hash is the next one's prev */
 	char *held_line;
+	struct packed packed;
+	char bytes[4 * LIMIT_RECORD_BYTES];
 };
 
 /* Parsed when it is wanted.  A line that is none is wanted too: nothing is left out. */
@@ -48,22 +52,48 @@ read_line(struct reader *reader, const char *line, size_t length)
 	json_free(record);
 }
 
+/* All whole lines of the buffer; how many bytes that were. */
+static size_t
+read_lines(struct reader *reader, size_t length)
+{
+	size_t at = 0;
+
+	for (;;) {
+		const char *newline = memchr(reader->bytes + at, '\n', length - at);
+		size_t size = newline ? (size_t)(newline - reader->bytes) + 1 - at : 0;
+
+		if (size == 0)
+			return at;
+		read_line(reader, reader->bytes + at, size);
+		at += size;
+	}
+}
+
+/* Plain or compressed.  What is longer than a line can be, or has no end, is given in pieces: it is none. */
 static void
 read_file(struct reader *reader, int fd)
 {
-	FILE *file = fdopen(fd, "r");
-	scoped_free char *line = NULL;
-	size_t room = 0;
-	ssize_t length;
+	size_t held = 0, taken;
+	ssize_t length = packed_open(&reader->packed, fd, false) < 0 ? -1 : 1;
 
-	if (!file)
-		fault_die("internal_error", "fdopen: %s", strerror(errno));
-	/* A torn end has no newline and is no line: the next segment says how long it is, and its digest. */
-	while ((length = getline(&line, &room, file)) > 0 && line[length - 1] == '\n' && !output_failed())
-		read_line(reader, line, (size_t)length);
-	if (ferror(file))
-		fault_die("internal_error", "a segment of the log cannot be read");
-	fclose(file);
+	while (length > 0 && !output_failed()) {
+		length = packed_read(&reader->packed, reader->bytes + held, sizeof(reader->bytes) - held);
+		held += length > 0 ? (size_t)length : 0;
+		taken = read_lines(reader, held);
+		if (taken == 0 && held == sizeof(reader->bytes)) {
+			read_line(reader, reader->bytes, held);
+			taken = held;
+		} else if (taken == 0 && length == 0)
+			/* A torn end is no line: the next segment says how long it is, and its digest. */
+			taken = held;
+		memmove(reader->bytes, reader->bytes + taken, held - taken);
+		held -= taken;
+	}
+	if (length < 0)
+		fault_die(reader->packed.why ? "audit_integrity_error" : "internal_error", "a segment of the log: %s",
+		    reader->packed.why ? reader->packed.why : strerror(errno));
+	packed_close(&reader->packed);
+	close(fd);
 }
 
 static void
@@ -151,14 +181,22 @@ audit_show(struct cli *cli)
 static void
 release(struct reader *reader, const char *hash)
 {
-	struct json *event;
+	const char *origin = json_text(json_get(reader->files.about, "origin"));
 
 	if (!reader->held)
 		return;
-	event = audit_export_record(reader->format, reader->held, reader->held_line, hash,
-	    json_text(json_get(reader->files.about, "origin")));
-	output_json(event);
-	json_free(event);
+	if (reader->format == AUDIT_EXPORT_CEF) {
+		scoped_free char *text = audit_export_cef(reader->held, reader->held_line, hash, origin);
+
+		if (!text)
+			fault_die("internal_error", "out of memory");
+		output_text("%s\n", text);
+	} else {
+		struct json *event = audit_export_record(reader->format, reader->held, reader->held_line, hash, origin);
+
+		output_json(event);
+		json_free(event);
+	}
 	json_free(reader->held);
 	scope_free(&reader->held_line);
 	reader->held = NULL;
@@ -183,7 +221,7 @@ audit_export(struct cli *cli)
 	static struct reader reader;
 
 	if (!audit_export_read(cli_value(cli, OPTION_FORMAT), &reader.format))
-		fault_die("invalid_input", "--format: jsonl, ecs or ocsf");
+		fault_die("invalid_input", "--format: jsonl, ecs, ocsf or cef");
 	reader.each = reader.format == AUDIT_EXPORT_JSONL ? print_raw : convert;
 	read_log(&reader, cli);
 	release(&reader, json_text(json_get(reader.files.about, "hash")));

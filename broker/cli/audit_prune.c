@@ -2,14 +2,12 @@
  * audit prune: the auditor says what may go and puts it on record, we remove it.  The auditor itself
  * can remove nothing; and where root set the append-only flag only root can.
  */
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +18,7 @@
 #include "scope.h"
 #include "text.h"
 
+#include "audit_folder.h"
 #include "cli.h"
 #include "commands.h"
 #include "fault.h"
@@ -31,35 +30,13 @@
 #define INCOMPLETE 6 /* exit status of agent-safe-audit-verify */
 
 struct removal {
-	char folder[LIMIT_PATH];
+	struct audit_folder folder;
 	char key[64];       /* the log's, as the broker tells it */
+	char operator_key[64]; /* or empty */
 	int64_t first_seq;  /* of the first line that stays */
 	int64_t segments;   /* how many go */
-	int fd;
 	bool flagged;       /* the folder is append-only */
 };
-
-static _Noreturn void
-die(const struct removal *removal, const char *what)
-{
-	fault_die(errno == EPERM || errno == EACCES ? "not_permitted" : "storage_error", "%s in %s: %s", what,
-	    removal->folder, strerror(errno));
-}
-
-/* Set or clear the append-only flag; *was tells whether it was set.  No such flag here: nothing to do. */
-static int
-set_flag(int fd, bool set, bool *was)
-{
-	int flags;
-
-	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
-		return errno == ENOTTY || errno == EOPNOTSUPP ? 0 : -1;
-	*was = flags & FS_APPEND_FL;
-	if (*was == set)
-		return 0;
-	flags = set ? flags | FS_APPEND_FL : flags & ~FS_APPEND_FL;
-	return ioctl(fd, FS_IOC_SETFLAGS, &flags);
-}
 
 /* Ask the broker; its answer is on record, sealed, before anything goes. */
 static void
@@ -76,13 +53,16 @@ ask(struct removal *removal, const struct cli *cli)
 		json_add_integer(params, "before_seq", (int64_t)seq);
 	else
 		cli_add_text(cli, params, "before", OPTION_BEFORE);
+	if (cli_has(cli, OPTION_OPERATOR_KEY) &&
+	    !text_copy(removal->operator_key, sizeof(removal->operator_key), cli_value(cli, OPTION_OPERATOR_KEY)))
+		fault_die("invalid_input", "--operator-key: not a key");
 	cli_refuse_remote(cli, "files are removed; run it on that host");
 	session_open(&session, cli, REACH_CONTROL);
 	status = session_ask(&session, "server.status", NULL);
 	answer = session_ask(&session, "audit.prune", params);
 	folder = json_text(json_get(status, "audit_dir"));
 	key = json_text(json_get(status, "public_key"));
-	if (!folder || !text_format(removal->folder, sizeof(removal->folder), "%s/log", folder) || !key ||
+	if (!folder || !text_format(removal->folder.path, sizeof(removal->folder.path), "%s/log", folder) || !key ||
 	    !text_copy(removal->key, sizeof(removal->key), key) ||
 	    !json_integer(json_get(answer, "first_seq"), &removal->first_seq) ||
 	    !json_integer(json_get(answer, "segments"), &removal->segments))
@@ -97,17 +77,22 @@ ask(struct removal *removal, const struct cli *cli)
 static int
 run_verifier(const struct removal *removal, int fd)
 {
-	char program[LIMIT_PATH], seq[24], folder[LIMIT_PATH], key[64];
-	char anchors[] = "--anchors", key_option[] = "--key";
-	char *words[] = { program, key_option, key, anchors, seq, folder, NULL };
+	char program[LIMIT_PATH], seq[24], folder[LIMIT_PATH], key[64], operator_key[64];
+	char anchors[] = "--anchors", key_option[] = "--key", operator_option[] = "--operator-key";
+	char *words[] = { program, key_option, key, anchors, seq, folder, NULL, NULL, NULL };
 	pid_t child;
 	int status;
 
 	if (!reach_program("agent-safe-audit-verify", program, sizeof(program)))
 		fault_die("internal_error", "agent-safe-audit-verify is not installed beside this program");
 	text_format(seq, sizeof(seq), "%lld", (long long)removal->first_seq);
-	text_copy(folder, sizeof(folder), removal->folder);
+	text_copy(folder, sizeof(folder), removal->folder.path);
 	text_copy(key, sizeof(key), removal->key);
+	if (removal->operator_key[0]) {
+		text_copy(operator_key, sizeof(operator_key), removal->operator_key);
+		words[6] = operator_option;
+		words[7] = operator_key;
+	}
 	child = reach_child(words, -1, fd, -1);
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		fault_die("internal_error", "agent-safe-audit-verify: %s", strerror(errno));
@@ -122,70 +107,46 @@ keep_anchors(const struct removal *removal)
 	struct stat st;
 	int status;
 
-	unlinkat(removal->fd, FRESH, 0);
-	fd = openat(removal->fd, FRESH, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || fstat(removal->fd, &st) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0)
-		die(removal, FRESH);
+	unlinkat(removal->folder.fd, FRESH, 0);
+	fd = openat(removal->folder.fd, FRESH, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 || fstat(removal->folder.fd, &st) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0)
+		audit_folder_die(&removal->folder, FRESH);
 	status = run_verifier(removal, fd);
 	/* Lines that came in between have their seal a second later. */
 	for (unsigned i = 0; status == INCOMPLETE && i < 5; i++) {
 		sleep(1);
 		if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0) < 0)
-			die(removal, FRESH);
+			audit_folder_die(&removal->folder, FRESH);
 		status = run_verifier(removal, fd);
 	}
 	if (status != 0) {
-		unlinkat(removal->fd, FRESH, 0);
+		unlinkat(removal->folder.fd, FRESH, 0);
 		fault_die("audit_integrity_error", "the log does not verify (status %d): nothing was removed", status);
 	}
-	if (fsync(fd) < 0 || renameat(removal->fd, FRESH, removal->fd, ANCHORS) < 0 || fsync(removal->fd) < 0)
-		die(removal, ANCHORS);
+	if (fsync(fd) < 0 || renameat(removal->folder.fd, FRESH, removal->folder.fd, ANCHORS) < 0 ||
+	    fsync(removal->folder.fd) < 0)
+		audit_folder_die(&removal->folder, ANCHORS);
 }
 
 /* --- what goes ------------------------------------------------------------------------ */
-
-static int
-is_segment(const struct dirent *entry)
-{
-	char digits[21] = "";
-	uint64_t seq;
-
-	if (strlen(entry->d_name) != 30 || strncmp(entry->d_name, "seg-", 4) != 0 ||
-	    strcmp(entry->d_name + 24, ".jsonl") != 0)
-		return 0;
-	memcpy(digits, entry->d_name + 4, 20);
-	while (digits[0] == '0' && digits[1])
-		memmove(digits, digits + 1, strlen(digits));
-	return text_number(digits, INT64_MAX, &seq);
-}
-
-static void
-remove_segment(const struct removal *removal, const char *name)
-{
-	scoped_close int fd = openat(removal->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool was;
-
-	if (fd < 0 || set_flag(fd, false, &was) < 0 || unlinkat(removal->fd, name, 0) < 0)
-		die(removal, name);
-}
 
 /* The oldest first: once it is gone the anchors are what the log begins with. */
 static void
 remove_segments(const struct removal *removal)
 {
 	struct dirent **entries;
-	int count = scandirat(removal->fd, ".", &entries, is_segment, alphasort);
+	int count = scandirat(removal->folder.fd, ".", &entries, audit_folder_is_segment, alphasort);
 
 	if (count < 0)
-		die(removal, "segments");
+		audit_folder_die(&removal->folder, "segments");
 	for (int i = 0; i < count; i++) {
 		if (strtoll(entries[i]->d_name + 4, NULL, 10) < removal->first_seq)
-			remove_segment(removal, entries[i]->d_name);
+			audit_folder_remove(&removal->folder, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	if (fsync(removal->fd) < 0)
-		die(removal, "segments");
+	if (fsync(removal->folder.fd) < 0)
+		audit_folder_die(&removal->folder, "segments");
 }
 
 int
@@ -197,14 +158,14 @@ audit_prune(struct cli *cli)
 
 	ask(&removal, cli);
 	if (removal.segments > 0) {
-		removal.fd = open(removal.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (removal.fd < 0 || set_flag(removal.fd, false, &removal.flagged) < 0)
-			die(&removal, "the log's folder");
+		audit_folder_open(&removal.folder);
+		if (audit_folder_flag(removal.folder.fd, false, &removal.flagged) < 0)
+			audit_folder_die(&removal.folder, "append-only flag");
 		keep_anchors(&removal);
 		remove_segments(&removal);
-		if (removal.flagged && set_flag(removal.fd, true, &was) < 0)
-			die(&removal, "append-only flag");
-		close(removal.fd);
+		if (removal.flagged && audit_folder_flag(removal.folder.fd, true, &was) < 0)
+			audit_folder_die(&removal.folder, "append-only flag");
+		close(removal.folder.fd);
 	}
 	json_add_integer(answer, "first_seq", removal.first_seq);
 	json_add_integer(answer, "segments", removal.segments);

@@ -39,6 +39,7 @@ int policy_check(struct cli *cli);
 int policy_reload(struct cli *cli);
 int submit_explain(struct cli *cli);
 int policy_explain(struct cli *cli);
+int policy_learn(struct cli *cli);
 
 int audit_verify(struct cli *cli);
 int audit_head(struct cli *cli);
@@ -46,6 +47,7 @@ int audit_rotate(struct cli *cli);
 int audit_note(struct cli *cli);
 int audit_prove(struct cli *cli);
 int audit_prune(struct cli *cli);
+int audit_compress(struct cli *cli);
 int audit_show(struct cli *cli);
 int audit_export(struct cli *cli);
 

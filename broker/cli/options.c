@@ -56,15 +56,19 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_STREAM] = { "stream", 0, "stdout|stderr", "only this stream", false },
 	[OPTION_ATTEMPT] = { "attempt", 0, "N", "of this attempt (default: the last)", false },
 	[OPTION_FOR] = { "for", 0, "decided|ended", "what to wait for (default: ended)", false },
+	[OPTION_ALLOW_COMMANDS] = { "allow-commands", 0, NULL,
+	    "the commands of the policy's section \"audit\" may run outside the cage", false },
 	[OPTION_STOP] = { "stop", 0, NULL, "end the trio in good order", false },
 	[OPTION_TRUST] = { "trust", 0, "FILE", "trust file of agent-safe-audit-verify", false },
+	[OPTION_OPERATOR_KEY] = { "operator-key", 0, "KEY", "a new key of the log must be signed with this", false },
 	[OPTION_NONCE] = { "nonce", 0, "HEX", "64 hex digits to be sealed with the head", false },
 	[OPTION_NOTE] = { "note", 0, "FILE", "a checkpoint that was kept; may be repeated", true },
 	[OPTION_REMEMBER] = { "remember", 0, "FILE", "a checkpoint that is renewed when the log is valid", false },
 	[OPTION_RUNS] = { "runs", 0, "DIR", "compare the stored output there with the log", false },
 	[OPTION_BEFORE] = { "before", 0, "SEQ|TIME", "only what is older than this line or time", false },
-	[OPTION_FORMAT] = { "format", 0, "jsonl|ecs|ocsf", "form of each line (default: jsonl, the log's own)", false },
+	[OPTION_FORMAT] = { "format", 0, "jsonl|ecs|ocsf|cef", "form of each line (default: the log's own)", false },
 	[OPTION_FROM] = { "from", 0, "SEQ", "from this line on", false },
+	[OPTION_TRACE] = { "trace", 0, "FILE", "what strace(1) wrote of one of the runs", false },
 };
 
 const enum option option_globals[] = {

@@ -1,25 +1,17 @@
 /* What this kernel and this machine offer. */
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/utsname.h>
-#include <sys/vfs.h>
-#include <sys/wait.h>
-
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
-#include <linux/seccomp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "landlock.h"
-#include "scope.h"
+#include "profile.h"
 #include "reach.h"
 #include "text.h"
 
+#include "ask.h"
 #include "probe.h"
+#include "probe_network.h"
 
 static void
 set(struct probe *probe, enum probe_state state, const char *found, const char *remedy)
@@ -29,28 +21,26 @@ set(struct probe *probe, enum probe_state state, const char *found, const char *
 	text_copy(probe->remedy, sizeof(probe->remedy), state == PROBE_OK ? "" : remedy);
 }
 
-/* A small file of /proc or /sys without its newline; false when it is not there. */
+/* Its first line. */
 static bool
-read_small(const char *path, char *text, size_t size)
+read_line(const char *path, char *text, size_t size)
 {
-	scoped_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
+	bool there = ask_file(path, text, size);
 
-	text[length > 0 ? length : 0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	return length >= 0;
+	return there;
 }
 
 /* Kernels from 5.14 are supported. */
 static void
 probe_kernel(struct probe *probe)
 {
-	struct utsname name;
+	char release[128];
 	unsigned major = 0, minor = 0;
 
-	uname(&name);
-	sscanf(name.release, "%u.%u", &major, &minor);
-	set(probe, major > 5 || (major == 5 && minor >= 14) ? PROBE_OK : PROBE_MISSING, name.release,
+	ask_release(release, sizeof(release));
+	sscanf(release, "%u.%u", &major, &minor);
+	set(probe, major > 5 || (major == 5 && minor >= 14) ? PROBE_OK : PROBE_MISSING, release,
 	    "a kernel from 5.14 on is needed (cgroup.kill, idmapped mounts)");
 }
 
@@ -58,29 +48,49 @@ probe_kernel(struct probe *probe)
 static const char *
 none_of_landlock(void)
 {
-	syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
-	return errno == EOPNOTSUPP ? "in the kernel, but not switched on at boot" :
-	    errno == ENOSYS ? "not in this kernel" : strerror(errno);
+	int error = ask_landlock_error();
+
+	return error == EOPNOTSUPP ? "in the kernel, but not switched on at boot" :
+	    error == ENOSYS ? "not in this kernel" : strerror(error);
 }
 
-/* `default` needs ABI 2; each later one closes something more. */
+/* The profiles whose floor this is below: " strict default"; "" when there are none. */
+static void
+name_refused(unsigned abi, char *text, size_t size)
+{
+	text[0] = '\0';
+	for (unsigned i = PROFILE_STRICT; i < PROFILE_COUNT; i++) {
+		size_t length = strlen(text);
+
+		if (abi < profile_row((enum profile)i)->landlock_floor &&
+		    !text_format(text + length, size - length, " %s", profile_row((enum profile)i)->name))
+			return;
+	}
+}
+
+/* Each profile has its floor; each later ABI closes something more. */
 static void
 probe_landlock(struct probe *probe)
 {
 	int abi = landlock_abi();
-	char found[128];
+	char found[190], refused[64];
 
-	text_format(found, sizeof(found), "ABI %d", abi);
-	if (abi < 2)
-		set(probe, PROBE_MISSING, abi == 0 ? none_of_landlock() : found, "Linux 5.19 or later with landlock "
-		    "among the lsm= of the kernel command line (see /sys/kernel/security/lsm)");
+	name_refused((unsigned)abi, refused, sizeof(refused));
+	if (abi == 0)
+		set(probe, PROBE_MISSING, none_of_landlock(), "Linux 5.14 or later with landlock among the lsm= of the "
+		    "kernel command line (see /sys/kernel/security/lsm)");
 	else if (abi < 6) {
-		text_format(found, sizeof(found), "ABI %d, without:%s%s%s signals and sockets", abi,
-		    abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "", abi < 5 ? " ioctl on devices," : "");
-		set(probe, PROBE_LESS, found, "Linux 6.12 or later has all that the profile default wants of Landlock; "
-		    "until then mounts, namespaces and the system call filter do that alone");
-	} else
+		text_format(found, sizeof(found), "ABI %d, without:%s%s%s%s signals and sockets; refused profiles:%s", abi,
+		    abi < 2 ? " moves between directories," : "", abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "",
+		    abi < 5 ? " ioctl on devices," : "", refused[0] ? refused : " none");
+		set(probe, PROBE_LESS, found, abi < 2 ? "Linux 5.19 or later for the profile default, 6.12 for all; until "
+		    "then only a policy that names the profile compat runs anything" : "Linux 6.12 or later has all that "
+		    "the profile default wants of Landlock; until then mounts, namespaces and the system call filter do "
+		    "that alone");
+	} else {
+		text_format(found, sizeof(found), "ABI %d", abi);
 		set(probe, PROBE_OK, found, "");
+	}
 }
 
 static void
@@ -88,7 +98,7 @@ probe_seccomp(struct probe *probe)
 {
 	char actions[256];
 
-	if (!read_small("/proc/sys/kernel/seccomp/actions_avail", actions, sizeof(actions)) ||
+	if (!read_line("/proc/sys/kernel/seccomp/actions_avail", actions, sizeof(actions)) ||
 	    !strstr(actions, "kill_process"))
 		set(probe, PROBE_MISSING, "no filter", "a kernel with CONFIG_SECCOMP_FILTER");
 	else
@@ -99,53 +109,102 @@ probe_seccomp(struct probe *probe)
 static void
 probe_user_namespace(struct probe *probe)
 {
-	pid_t child = fork();
-	int status = 0;
+	int error = 0;
 
-	if (child == 0)
-		_exit(unshare(CLONE_NEWUSER) == 0 ? 0 : errno & 0x7f);
-	if (child < 0 || waitpid(child, &status, 0) < 0) {
-		set(probe, PROBE_MISSING, strerror(errno), "a process could not be started at all");
-		return;
-	}
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+	switch (ask_user_namespace(&error)) {
+	case ASK_NAMESPACE_WORKS:
 		set(probe, PROBE_OK, "can be made by this account", "");
-	else
-		set(probe, PROBE_MISSING, WIFEXITED(status) ? strerror(WEXITSTATUS(status)) : "killed",
-		    "see the next lines; in a container they must be allowed from outside");
-}
-
-/* One sysctl that forbids user namespaces when it has a certain value; absent is fine. */
-static void
-probe_sysctl(struct probe *probe, const char *path, const char *bad, const char *remedy)
-{
-	char value[64], found[128];
-
-	if (!read_small(path, value, sizeof(value))) {
-		set(probe, PROBE_OK, "not on this kernel", "");
 		return;
+	case ASK_NAMESPACE_EMPTY:
+		set(probe, PROBE_MISSING, "can be made, but gives this account no capability in it", "the line "
+		    "apparmor_restrict_userns says why: agent-safe's AppArmor profile, or a workspace that root starts");
+		return;
+	case ASK_NAMESPACE_KILLED:
+		set(probe, PROBE_MISSING, "killed", "a system call filter around this account forbids it: in a container "
+		    "unshare and clone with CLONE_NEWUSER must be allowed from outside");
+		return;
+	case ASK_NAMESPACE_REFUSED:
+		break;
 	}
-	text_format(found, sizeof(found), "%s", value);
-	set(probe, strcmp(value, bad) != 0 ? PROBE_OK : geteuid() == 0 ? PROBE_LESS : PROBE_MISSING, found, remedy);
+	set(probe, PROBE_MISSING, strerror(error), error == ENOSPC ? "the line max_user_namespaces says why" :
+	    "the next lines say why; when they do not, a system call filter forbids it: in a container unshare and "
+	    "clone with CLONE_NEWUSER must be allowed from outside");
 }
 
-/* Where cgroup v2 is: alone, or beside v1. */
-static const char *
-cgroup_root(void)
+/* Only an ordinary account is stopped by these: root's launch and the system service make theirs as root. */
+static enum probe_state
+state_without_root(void)
 {
-	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
-	struct statfs about;
+	return geteuid() == 0 ? PROBE_OK : PROBE_MISSING;
+}
 
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (statfs(places[i], &about) == 0 && about.f_type == CGROUP2_SUPER_MAGIC)
-			return places[i];
-	return NULL;
+/* Debian's and Arch's switch. */
+static void
+probe_clone(struct probe *probe)
+{
+	char value[64];
+
+	if (!read_line("/proc/sys/kernel/unprivileged_userns_clone", value, sizeof(value)))
+		set(probe, PROBE_OK, "not on this kernel", "");
+	else if (strcmp(value, "0") != 0)
+		set(probe, PROBE_OK, value, "");
+	else
+		set(probe, state_without_root(), "0: for root alone", "a workspace that root starts, or the system "
+		    "service: neither needs what this host forbids to ordinary accounts");
+}
+
+/* Ubuntu's.  A profile that names our programs may have the right; whoever has it sees no restriction. */
+static void
+probe_apparmor(struct probe *probe, enum probe_state namespaces)
+{
+	char value[64];
+
+	if (!read_line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", value, sizeof(value)))
+		set(probe, PROBE_OK, "not on this kernel", "");
+	else if (strcmp(value, "1") != 0)
+		set(probe, PROBE_OK, value, "");
+	else if (namespaces == PROBE_OK)
+		set(probe, PROBE_OK, "1, and allowed for this program", "");
+	else
+		set(probe, state_without_root(), "1: for programs whose profile allows userns",
+		    "load the profile that comes with agent-safe: apparmor_parser -r /etc/apparmor.d/agent-safe; or a "
+		    "workspace that root starts, or the system service. The restriction itself can stay as it is");
+}
+
+/* Nothing runs at 0, for root neither: also the executor of root's trio lives in one. */
+static void
+probe_count(struct probe *probe)
+{
+	char value[64];
+
+	if (!read_line("/proc/sys/user/max_user_namespaces", value, sizeof(value)))
+		set(probe, PROBE_OK, "not on this kernel", "");
+	else
+		set(probe, strcmp(value, "0") != 0 ? PROBE_OK : PROBE_MISSING, value,
+		    "sysctl user.max_user_namespaces=64 leaves room for what agent-safe makes: one for each trio that "
+		    "root starts, four for each of an ordinary account");
+}
+
+/* SELinux asks since Linux 6.1 whether a domain may make one (user_namespace create). */
+static void
+probe_selinux(struct probe *probe, enum probe_state namespaces)
+{
+	char value[16];
+
+	if (!read_line("/sys/fs/selinux/enforce", value, sizeof(value)))
+		set(probe, PROBE_OK, "not in force", "");
+	else if (strcmp(value, "1") != 0 || namespaces == PROBE_OK)
+		set(probe, PROBE_OK, strcmp(value, "1") != 0 ? "permissive" : "enforcing, and allows namespaces", "");
+	else
+		set(probe, state_without_root(), "enforcing", "a policy module that allows this account's domain "
+		    "user_namespace { create } (ausearch -m avc -ts recent names the domain); or a workspace that root "
+		    "starts, or the system service");
 }
 
 static void
 probe_cgroup(struct probe *probe)
 {
-	const char *root = cgroup_root();
+	const char *root = ask_cgroup_root();
 	char path[128], controllers[256], found[200];
 
 	if (!root) {
@@ -154,7 +213,7 @@ probe_cgroup(struct probe *probe)
 		return;
 	}
 	text_format(path, sizeof(path), "%s/cgroup.controllers", root);
-	read_small(path, controllers, sizeof(controllers));
+	read_line(path, controllers, sizeof(controllers));
 	text_format(found, sizeof(found), "v2 at %s, controllers: %.100s", root, controllers[0] ? controllers : "none");
 	set(probe, PROBE_OK, found, "");
 }
@@ -176,29 +235,27 @@ is_listed(const char *list, const char *word)
 static bool
 find_controller(const char *wanted, unsigned *hierarchy, unsigned *enabled)
 {
-	FILE *file = fopen("/proc/cgroups", "re");
-	char line[256], name[64];
+	char text[4096], name[64];
 	unsigned groups;
-	bool found = false;
 
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "%63s %u %u %u", name, hierarchy, &groups, enabled) == 4 &&
-		    strcmp(name, wanted) == 0;
-	if (file)
-		fclose(file);
-	return found;
+	if (!ask_file("/proc/cgroups", text, sizeof(text)))
+		return false;
+	for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+		if (sscanf(at, "%63s %u %u %u", name, hierarchy, &groups, enabled) == 4 && strcmp(name, wanted) == 0)
+			return true;
+	return false;
 }
 
 /* A controller by name: in version 2, or who has it instead.  The list of version 2 decides. */
 static void
 probe_controller(struct probe *probe, const char *name)
 {
-	const char *root = cgroup_root();
+	const char *root = ask_cgroup_root();
 	char path[128], controllers[256] = "", found[200], remedy[300];
 	unsigned hierarchy = 0, enabled = 0;
 
 	if (root && text_format(path, sizeof(path), "%s/cgroup.controllers", root))
-		read_small(path, controllers, sizeof(controllers));
+		read_line(path, controllers, sizeof(controllers));
 	if (is_listed(controllers, name)) {
 		set(probe, PROBE_OK, "in version 2", "");
 	} else if (!find_controller(name, &hierarchy, &enabled)) {
@@ -250,8 +307,8 @@ size_t
 probe_machine(struct probe probes[PROBES_MOST])
 {
 	static const char *const names[] = { "kernel", "landlock", "seccomp", "user_namespace",
-		"unprivileged_userns_clone", "apparmor_restrict_userns", "max_user_namespaces", "cgroup",
-		"cgroup_memory", "cgroup_pids", "programs", "account" };
+		"unprivileged_userns_clone", "apparmor_restrict_userns", "selinux", "max_user_namespaces", "cgroup",
+		"cgroup_memory", "cgroup_pids", "programs", "account", "network_loopback", "network_tcp_ports" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		probes[i] = (struct probe){ .name = names[i] };
@@ -259,15 +316,16 @@ probe_machine(struct probe probes[PROBES_MOST])
 	probe_landlock(&probes[1]);
 	probe_seccomp(&probes[2]);
 	probe_user_namespace(&probes[3]);
-	probe_sysctl(&probes[4], "/proc/sys/kernel/unprivileged_userns_clone", "0",
-	    "sysctl kernel.unprivileged_userns_clone=1, or start the workspace as root");
-	probe_sysctl(&probes[5], "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-	    "an AppArmor profile for agent-safe that allows userns, or start the workspace as root");
-	probe_sysctl(&probes[6], "/proc/sys/user/max_user_namespaces", "0", "sysctl user.max_user_namespaces=10000");
-	probe_cgroup(&probes[7]);
-	probe_controller(&probes[8], "memory");
-	probe_controller(&probes[9], "pids");
-	probe_programs(&probes[10]);
-	probe_account(&probes[11]);
+	probe_clone(&probes[4]);
+	probe_apparmor(&probes[5], probes[3].state);
+	probe_selinux(&probes[6], probes[3].state);
+	probe_count(&probes[7]);
+	probe_cgroup(&probes[8]);
+	probe_controller(&probes[9], "memory");
+	probe_controller(&probes[10], "pids");
+	probe_programs(&probes[11]);
+	probe_account(&probes[12]);
+	probe_network_loopback(&probes[13]);
+	probe_network_ports(&probes[14]);
 	return sizeof(names) / sizeof(*names);
 }

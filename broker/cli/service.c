@@ -128,6 +128,7 @@ service_serve(struct cli *cli)
 	cli_refuse_remote(cli, "run it on that host");
 	if (cli_has(cli, OPTION_STOP))
 		return stop_running(cli);
+	cli->wish.allow_commands = cli_has(cli, OPTION_ALLOW_COMMANDS);
 	due[1].fd = watch_signals();
 	session_open(&session, cli, REACH_CONTROL);
 	status = session_ask(&session, "server.status", NULL);

@@ -9,6 +9,7 @@
 #include "scope.h"
 #include "text.h"
 
+#include "denials.h"
 #include "escape.h"
 #include "output.h"
 #include "quote.h"
@@ -341,6 +342,7 @@ view_job(const struct json *job, const struct json *assessment)
 	view_output("standard output", result, "stdout");
 	view_output("standard error", result, "stderr");
 	view_member("truncated", result, "truncated");
+	denials_view(job);
 	if (!json_is_null(json_get(job, "cage")))
 		view_output("the cage it ran in", job, "cage");
 	else

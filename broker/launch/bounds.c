@@ -4,8 +4,55 @@
 
 /* Lists: paths and flags must come in equal number. */
 struct counts {
-	unsigned paths, flags, digests, slots, floors;
+	unsigned paths, flags, digests, slots, floors, networks, requires, quorums, seconds, witnesses, commands;
 };
+
+/* A root's, or those of one that lies beside them: there is but root_owned, and only to write. */
+static bool
+flags_hold(uint64_t flags)
+{
+	if (flags & ROOT_EXTRA)
+		return flags == ROOT_EXTRA_READ ||
+		    (flags & ~(uint64_t)ROOT_ROOT_OWNED) == ROOT_EXTRA_WRITE;
+	return flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+}
+
+static bool
+read_audit(const struct field *field, struct boot_audit *audit, struct counts *counts)
+{
+	struct boot_command *command;
+	uint64_t value;
+
+	switch (field->tag) {
+	case BOUNDS_AUDIT_REQUIRE:
+		if (counts->requires++ > 0 || !field_u64(field, &value) || value >= AUDIT_REQUIRE_COUNT)
+			return false;
+		audit->require = (enum audit_require)value;
+		return true;
+	case BOUNDS_AUDIT_QUORUM:
+		audit->quorum = 0;
+		if (counts->quorums++ > 0 || !field_u64(field, &value) || value > LIMIT_WITNESSES)
+			return false;
+		audit->quorum = (unsigned)value;
+		return true;
+	case BOUNDS_AUDIT_SECONDS:
+		if (counts->seconds++ > 0 || !field_u64(field, &value) || value > LIMIT_COMMAND_SECONDS)
+			return false;
+		audit->seconds = (unsigned)value;
+		return true;
+	case BOUNDS_WITNESS:
+		return counts->witnesses < LIMIT_WITNESSES && field_text(field, audit->witnesses[counts->witnesses++],
+		    sizeof(audit->witnesses[0]));
+	case BOUNDS_COMMAND:
+		if (counts->commands == 1 + LIMIT_WITNESSES || field->length > LIMIT_COMMAND_BYTES)
+			return false;
+		command = &audit->commands[counts->commands++];
+		command->length = field->length;
+		return field_copy(field, command->argv, field->length);
+	default:
+		return false;
+	}
+}
 
 static bool
 read_field(const struct field *field, struct boot *boot, struct counts *counts)
@@ -29,9 +76,16 @@ read_field(const struct field *field, struct boot *boot, struct counts *counts)
 	case BOUNDS_ROOT_FLAGS:
 		return counts->flags < LIMIT_ROOTS &&
 		    field_u64(field, &boot->roots[counts->flags].flags) &&
-		    boot->roots[counts->flags++].flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+		    flags_hold(boot->roots[counts->flags++].flags);
+	case BOUNDS_NETWORK:
+		if (counts->networks++ > 0 || !field_u64(field, &value) || value >= NETWORK_COUNT)
+			return false;
+		boot->network = (enum network)value;
+		return true;
+	case BOUNDS_TCP_PORT:
+		return field_u64(field, &value) && tcp_ports_append(&boot->ports, value);
 	default:
-		return false;
+		return read_audit(field, &boot->audit, counts);
 	}
 }
 
@@ -42,6 +96,7 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 	struct fields_reader reader;
 	struct field field;
 
+	boot->ports.count = 0;
 	if (!fields_open(&reader, BOUNDS_MAGIC, bytes, length))
 		return false;
 	while (fields_next(&reader, &field))
@@ -51,6 +106,12 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 		if (boot->roots[i].path[0] != '/')
 			return false;
 	boot->root_count = counts.paths;
-	return fields_complete(&reader) && counts.paths == counts.flags && counts.digests == 1 &&
-	    counts.slots == 1 && counts.floors == 1;
+	boot->audit.witness_count = counts.witnesses;
+	boot->audit.command_count = counts.commands;
+	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
+		return false;
+	return fields_complete(&reader) && boot_audit_is_possible(&boot->audit) &&
+	    counts.paths == counts.flags && counts.digests == 1 && counts.slots == 1 &&
+	    counts.floors == 1 && counts.networks == 1 && counts.requires == 1 &&
+	    counts.quorums == 1 && counts.seconds == 1;
 }

@@ -8,7 +8,7 @@
 #include "boot.h"
 
 /*
- * Into policy_sha256, slot_count, profile_floor and the roots' paths and flags of *boot; owners
+ * Into policy_sha256, slot_count, profile_floor, network, ports and the roots' paths and flags of *boot; owners
  * stay 0.  False when it is not exactly that: then *boot is half filled and of no use.
  */
 bool bounds_decode(const void *bytes, size_t length, struct boot *boot);

@@ -69,14 +69,18 @@ make_box(const struct launch *launch)
 	make_folder(path, 0711);
 }
 
-/* A detached copy of the root's mount whose owner is seen as the job; -1 with errno. */
+/*
+ * A detached copy of the root's mount whose owner is seen as the job; without a namespace, as it is.
+ * -1 with errno.
+ */
 static int
 clone_root(const struct boot_root *root, int root_fd, int namespace_fd)
 {
 	struct mount_attr attr = {
-		.attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-		    (root->flags & ROOT_READ_ONLY ? MOUNT_ATTR_RDONLY : 0u),
-		.userns_fd = (unsigned)namespace_fd,
+		.attr_set = (namespace_fd < 0 ? 0u : MOUNT_ATTR_IDMAP) | MOUNT_ATTR_NOSUID |
+		    MOUNT_ATTR_NODEV |
+		    (root->flags & (ROOT_READ_ONLY | ROOT_EXTRA_READ) ? MOUNT_ATTR_RDONLY : 0u),
+		.userns_fd = namespace_fd < 0 ? 0 : (unsigned)namespace_fd,
 	};
 	scoped_close int fd = open_tree(AT_FDCWD, root->path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
 	    AT_SYMLINK_NOFOLLOW);
@@ -100,22 +104,41 @@ namespace_of(const struct launch *launch, const struct boot_root *root, unsigned
 	return nsmap_for_mount((struct identity){ root->uid, root->gid }, (struct identity){ job, job });
 }
 
+/* A folder, or for a single file an empty one. */
+static void
+make_point(const char *path, int root_fd)
+{
+	scoped_close int fd = -1;
+	struct stat st;
+
+	if (fstat(root_fd, &st) < 0)
+		become_fail(path);
+	if (S_ISDIR(st.st_mode)) {
+		make_folder(path, 0711);
+		return;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		become_fail(path);
+}
+
 static void
 mount_root(const struct launch *launch, unsigned slot, unsigned index)
 {
 	const struct boot_root *root = &launch->boot.roots[index];
-	scoped_close int namespace_fd = namespace_of(launch, root, slot);
+	bool plain = root->flags & ROOT_EXTRA_READ;
+	scoped_close int namespace_fd = plain ? -1 : namespace_of(launch, root, slot);
 	scoped_close int fd = -1;
 	char path[LIMIT_PATH];
 
-	if (namespace_fd < 0)
+	if (!plain && namespace_fd < 0)
 		become_fail("a user namespace for an idmapped mount");
 	fd = clone_root(root, launch->root_fds[index], namespace_fd);
 	if (fd < 0)
 		become_fail(root->path);
 	if (!text_format(path, sizeof(path), "%s/idm/%u/%u", launch->boot.box_dir, slot, index))
 		become_fail("box");
-	make_folder(path, 0711);
+	make_point(path, launch->root_fds[index]);
 	if (move_mount(fd, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		become_fail(root->path);
 }
@@ -130,7 +153,9 @@ mount_roots(const struct launch *launch)
 			become_fail("box");
 		make_folder(path, 0711);
 		for (unsigned index = 0; index < launch->boot.root_count; index++)
-			mount_root(launch, slot, index);
+			/* what all see the same way is there once */
+			if (slot == 0 || !(launch->boot.roots[index].flags & ROOT_EXTRA_READ))
+				mount_root(launch, slot, index);
 	}
 }
 

@@ -7,7 +7,8 @@
 /*
  * Root: mount namespace with the box, then one user namespace with network, IPC and host
  * name of its own, in which no further one can be made; another uid that keeps SYS_ADMIN
- * SETUID SETGID SETPCAP KILL there.  sync_fd: a socket to launch, which writes the maps.
+ * SETUID SETGID SETPCAP KILL there.  With a network in the bounds also NET_ADMIN; with
+ * tcp-ports the network stays the host's.  sync_fd: a socket to launch, which writes the maps.
  * Ordinary user: only no_new_privs; the executor makes its namespace itself.
  */
 void cage_enter(const struct launch *launch, int sync_fd);

@@ -9,7 +9,8 @@
 #include "boot.h"
 #include "place.h"
 
-enum program { PROGRAM_BROKER, PROGRAM_EXECUTOR, PROGRAM_AUDITOR, PROGRAM_KEEPER, PROGRAM_COUNT };
+enum program { PROGRAM_BROKER, PROGRAM_EXECUTOR, PROGRAM_AUDITOR, PROGRAM_KEEPER, PROGRAM_COURIER,
+	PROGRAM_COUNT };
 
 struct identity {
 	uid_t uid;
@@ -23,13 +24,14 @@ struct launch {
 	bool root;        /* started by uid 0: own uids, namespaces, idmapped mounts */
 	struct place place;
 
-	struct identity broker, executor, auditor, self;
+	struct identity broker, executor, auditor, courier, self;
 	uid_t first_slot_uid;   /* root: job 0, init 0, job 1, init 1, ... */
 	gid_t propose_gid, operate_gid;
 
 	int programs[PROGRAM_COUNT];
 	int lock_fd, state_fd;
 	int broker_state_fd, audit_log_fd, audit_key_fd, runs_fd;
+	int courier_home_fd;    /* -1: no courier */
 	int policy_fd;          /* /dev/null when there is no policy */
 	uid_t policy_owner;     /* of its file */
 	int root_fds[LIMIT_ROOTS]; /* O_PATH, of boot.roots */
@@ -45,7 +47,8 @@ struct launch {
 void options_read(struct launch *launch, int argc, char **argv);
 
 /* programs.c: beside our own binary, else in the libexec folder. */
-void programs_open(struct launch *launch);
+void programs_open(struct launch *launch); /* but for the courier */
+void programs_open_courier(struct launch *launch);
 
 /* accounts.c: a user or group of /etc/passwd and /etc/group, read without NSS; false when there is none. */
 bool accounts_find_user(const char *name, struct identity *identity);
@@ -56,6 +59,18 @@ void uids_choose(struct launch *launch);
 
 /* policy_bounds.c: open the policy and let the broker's binary say what the executor is bound to. */
 void policy_bounds_read(struct launch *launch);
+
+/*
+ * commands.c: may the commands of the policy be run at all?  Ends the start when nobody allowed them;
+ * opens the courier's program and folder when there are any.
+ */
+void commands_open(struct launch *launch);
+
+/*
+ * warn.c: something is left out.  On standard error, which nobody keeps when a client started us, and
+ * in trio.log.
+ */
+void warn(struct launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* roots.c: canonical roots with their owners; those that cannot serve are left out with a warning. */
 void roots_open(struct launch *launch);

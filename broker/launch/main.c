@@ -28,6 +28,7 @@ main(int argc, char **argv)
 	uids_choose(&launch);
 	state_open(&launch);
 	policy_bounds_read(&launch);
+	commands_open(&launch);
 	roots_open(&launch);
 	state_record(&launch);
 	cgroup_open(&launch);

@@ -6,7 +6,8 @@
 #include "launch.h"
 #include "refuse.h"
 
-#define USAGE "agent-safe-launch [--system | --workspace DIR] [--policy FILE] [--state DIR] [--log-to-stderr]"
+#define USAGE "agent-safe-launch [--system | --workspace DIR] [--policy FILE] [--state DIR] [--log-to-stderr] " \
+	"[--allow-commands]"
 
 /* An option with a value takes the next word. */
 static const char *
@@ -25,6 +26,8 @@ read_words(struct launch *launch, int argc, char **argv)
 			launch->wish.system = true;
 		else if (strcmp(argv[at], "--log-to-stderr") == 0)
 			launch->keep_stderr = true;
+		else if (strcmp(argv[at], "--allow-commands") == 0)
+			launch->wish.allow_commands = true;
 		else if (strcmp(argv[at], "--workspace") == 0)
 			launch->wish.workspace = value_of(argc, argv, &at);
 		else if (strcmp(argv[at], "--policy") == 0)
@@ -62,6 +65,7 @@ options_read(struct launch *launch, int argc, char **argv)
 	launch->self = (struct identity){ geteuid(), getegid() };
 	launch->boot.mode = launch->place.mode;
 	launch->lock_fd = launch->state_fd = launch->policy_fd = launch->jobs_fd = -1;
+	launch->courier_home_fd = -1;
 	if (getuid() != geteuid() || getgid() != getegid())
 		refuse_start("not_permitted", "launch is no set-uid program");
 }

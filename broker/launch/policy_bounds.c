@@ -1,5 +1,5 @@
 /*
- * The policy as far as launch needs it: its digest, roots, slots and weakest profile.
+ * The policy as far as launch needs it: its digest, roots, slots, weakest profile and farthest network.
  * The broker's own binary reads the JSON, under the broker's uid.
  */
 #include <sys/stat.h>
@@ -12,7 +12,6 @@
 
 #include "bounds.h"
 #include "launch.h"
-#include "log.h"
 #include "once.h"
 #include "refuse.h"
 #include "scope.h"
@@ -50,7 +49,7 @@ open_policy(struct launch *launch)
 	}
 	if (errno != ENOENT && errno != ENOTDIR)
 		refuse_start("invalid_input", "policy %s: %s", path, strerror(errno));
-	log_warn("there is no policy %s: nothing can run", path);
+	warn(launch, "there is no policy %s: nothing can run", path);
 	launch->policy_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (launch->policy_fd < 0)
 		refuse_start("internal_error", "/dev/null: %s", strerror(errno));
@@ -63,8 +62,11 @@ use_no_bounds(struct boot *boot)
 {
 	boot->root_count = 0;
 	boot->slot_count = LIMIT_SLOTS_DEFAULT;
+	boot->audit = (struct boot_audit){ 0 };
 	memset(boot->policy_sha256, 0, sizeof(boot->policy_sha256));
 	text_copy(boot->profile_floor, LIMIT_PROFILE, "strict");
+	boot->network = NETWORK_NONE;
+	boot->ports.count = 0;
 }
 
 static void
@@ -90,7 +92,7 @@ ask_broker(struct launch *launch)
 	if (lseek(launch->policy_fd, 0, SEEK_SET) < 0)
 		refuse_start("internal_error", "policy: %s", strerror(errno));
 	if (WIFEXITED(once.status) && WEXITSTATUS(once.status) == EXIT_REFUSED) {
-		log_warn("policy %s cannot be loaded, nothing can run: %s", launch->place.policy, once.error);
+		warn(launch, "policy %s cannot be loaded, nothing can run: %s", launch->place.policy, once.error);
 		use_no_bounds(&launch->boot);
 		return;
 	}

@@ -24,13 +24,14 @@ copy_texts(const struct place *place, struct boot *boot)
 }
 
 int
-record_make(struct launch *launch, pid_t executor, pid_t auditor)
+record_make(struct launch *launch, pid_t executor, pid_t auditor, pid_t courier)
 {
 	struct boot *boot = &launch->boot;
 	int fd;
 
 	boot->executor_pid = executor;
 	boot->auditor_pid = auditor;
+	boot->courier_pid = courier;
 	if (launch->root)
 		boot->layers |= LAYERS_OF_ROOT;
 	fd = copy_texts(&launch->place, boot) ? boot_write(boot) : -1;

@@ -5,6 +5,6 @@
 #include "launch.h"
 
 /* Sealed; the caller's to close.  pids: 0 for all but the broker's copy. */
-int record_make(struct launch *launch, pid_t executor, pid_t auditor);
+int record_make(struct launch *launch, pid_t executor, pid_t auditor, pid_t courier);
 
 #endif

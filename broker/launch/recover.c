@@ -75,7 +75,7 @@ static void
 run_auditor(struct launch *launch, struct once *once)
 {
 	static const char *const argv[] = { "agent-safe-auditor", "recover", NULL };
-	scoped_close int boot_fd = record_make(launch, 0, 0);
+	scoped_close int boot_fd = record_make(launch, 0, 0, 0);
 	const int fds[] = {
 		boot_fd, STDIN_FILENO, STDIN_FILENO, /* no peers yet: /dev/null */
 		launch->audit_log_fd, launch->audit_key_fd, launch->lock_fd,

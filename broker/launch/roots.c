@@ -1,15 +1,16 @@
 /* The policy's roots: canonical, with their owners, apart from the state. */
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "box.h"
 #include "launch.h"
-#include "log.h"
 #include "refuse.h"
 #include "scope.h"
 #include "text.h"
@@ -19,50 +20,106 @@
  * a root inside the state would be one that nobody can see.
  */
 static void
-keep_apart(const char *root, const char *path, const char *what)
+keep_apart(const struct boot_root *root, const char *path, const char *what)
 {
-	if (text_path_within(path, root))
-		refuse_start("invalid_input", "%s %s lies inside the allowed root %s: give --state a folder"
-		    " outside of it", what, path, root);
-	if (text_path_within(root, path))
-		refuse_start("invalid_input", "the allowed root %s lies inside %s %s", root, what, path);
+	const char *kind = root->flags & ROOT_EXTRA ? "the policy's path" : "the allowed root";
+
+	if (text_path_within(path, root->path))
+		refuse_start("invalid_input", "%s %s lies inside %s %s: give --state a folder outside of it",
+		    what, path, kind, root->path);
+	if (text_path_within(root->path, path))
+		refuse_start("invalid_input", "%s %s lies inside %s %s", kind, root->path, what, path);
 }
 
-/* Open a root by its canonical path; -1 with errno. */
+/*
+ * Open a root by its canonical path, or a place beside the roots, which has no link on its way;
+ * -1 with errno.
+ */
 static int
-open_root(struct boot_root *root)
+open_place(struct boot_root *root)
 {
+	struct open_how how = { .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	char real[LIMIT_PATH];
 
+	if (root->flags & ROOT_EXTRA)
+		return (int)syscall(SYS_openat2, AT_FDCWD, root->path, &how, sizeof(how));
 	if (!realpath(root->path, real) || !text_copy(root->path, sizeof(root->path), real))
 		return -1;
 	return open(real, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* Only files and directories can be shown: a socket would be a door, a device needs no path. */
+static bool
+is_file_or_directory(struct launch *launch, const struct boot_root *root, const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode) || S_ISREG(st->st_mode))
+		return true;
+	warn(launch, "%s is left out: it is no file and no directory", root->path);
+	return false;
+}
+
+/* May everybody walk to it?  Then showing it gives away nothing that was closed. */
+static bool
+everybody_may_walk(const char *path)
+{
+	char parent[LIMIT_PATH];
+	struct stat st;
+
+	text_copy(parent, sizeof(parent), path);
+	for (char *slash = strrchr(parent, '/'); slash; slash = strrchr(parent, '/')) {
+		slash[slash == parent] = '\0';
+		if (lstat(parent, &st) < 0 || !(st.st_mode & S_IXOTH))
+			return false;
+		if (slash == parent)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A job sees it with the permissions that it has, but it need not walk there: who wrote the policy
+ * may show what is its own, or what is open anyway.
+ */
+static bool
+may_be_shown(struct launch *launch, const struct boot_root *root)
+{
+	if (!launch->root || launch->policy_owner == 0 || launch->policy_owner == root->uid ||
+	    everybody_may_walk(root->path))
+		return true;
+	warn(launch, "%s is left out: the policy belongs to uid %u, which cannot show what lies in a closed"
+	    " directory of somebody else", root->path, launch->policy_owner);
+	return false;
+}
+
 /* Can jobs run there?  If not, say why. */
 static bool
-root_serves(const struct launch *launch, struct boot_root *root, int fd)
+root_serves(struct launch *launch, struct boot_root *root, int fd)
 {
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		log_warn("root %s is left out: %s", root->path, strerror(errno));
+		warn(launch, "%s is left out: %s", root->path, strerror(errno));
 		return false;
 	}
 	root->uid = st.st_uid;
 	root->gid = st.st_gid;
+	if (root->flags & ROOT_EXTRA && !is_file_or_directory(launch, root, &st))
+		return false;
+	if (root->flags & ROOT_EXTRA_READ)
+		return may_be_shown(launch, root);
 	if (root->uid == 0 && !(root->flags & ROOT_ROOT_OWNED)) {
-		log_warn("root %s is left out: it belongs to root; a version 2 policy can allow that with"
+		warn(launch, "%s is left out: it belongs to root; a version 2 policy can allow that with"
 		    " \"root_owned\": true, or change its owner", root->path);
 		return false;
 	}
 	if (launch->root && launch->policy_owner != 0 && launch->policy_owner != root->uid) {
-		log_warn("root %s is left out: the policy belongs to uid %u, which cannot give away what"
+		warn(launch, "%s is left out: the policy belongs to uid %u, which cannot give away what"
 		    " belongs to uid %u", root->path, launch->policy_owner, root->uid);
 		return false;
 	}
 	if (launch->root && box_try_root(launch, root, fd) < 0) {
-		log_warn("root %s is left out: its filesystem cannot be mounted with another owner: %s",
+		warn(launch, "%s is left out: its filesystem cannot be mounted with another owner: %s",
 		    root->path, strerror(errno));
 		return false;
 	}
@@ -77,11 +134,11 @@ roots_open(struct launch *launch)
 
 	for (unsigned i = 0; i < boot->root_count; i++) {
 		struct boot_root root = boot->roots[i];
-		int fd = open_root(&root);
+		int fd = open_place(&root);
 
 		if (fd >= 0) {
-			keep_apart(root.path, launch->place.state, "the state folder");
-			keep_apart(root.path, launch->place.runtime, "the sockets' folder");
+			keep_apart(&root, launch->place.state, "the state folder");
+			keep_apart(&root, launch->place.runtime, "the sockets' folder");
 		}
 		if (!root_serves(launch, &root, fd)) {
 			scope_close(&fd);

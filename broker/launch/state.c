@@ -161,6 +161,9 @@ write_roots(const struct launch *launch, mode_t mode)
 	for (unsigned i = 0; i < boot->root_count; i++) {
 		size_t one = strlen(boot->roots[i].path) + 1;
 
+		/* what no job can write is nobody's trap */
+		if (boot->roots[i].flags & ROOT_EXTRA_READ)
+			continue;
 		memcpy(bytes + length, boot->roots[i].path, one);
 		length += one;
 	}

@@ -1,4 +1,4 @@
-/* The three: each its descriptors, its uid, its program. */
+/* The three, and the courier where there is one: each its descriptors, its uid, its program. */
 #include <sys/socket.h>
 
 #include <errno.h>
@@ -15,9 +15,10 @@
 
 #define MOST_FDS 9
 
-/* The channels between the three; [0] is the side of the one named first. */
+/* The channels between them; [0] is the side of the one named first. */
 struct channels {
 	int broker_executor[2], broker_auditor[2], executor_auditor[2];
+	int auditor_courier[2]; /* -1: there is no courier */
 	int life[2]; /* a pipe: read end for the executor's keepers, write end for the auditor */
 };
 
@@ -30,13 +31,15 @@ struct daemon {
 };
 
 static void
-open_channels(struct channels *channels)
+open_channels(struct channels *channels, bool has_courier)
 {
 	int type = SOCK_SEQPACKET | SOCK_CLOEXEC;
 
+	channels->auditor_courier[0] = channels->auditor_courier[1] = -1;
 	if (socketpair(AF_UNIX, type, 0, channels->broker_executor) < 0 ||
 	    socketpair(AF_UNIX, type, 0, channels->broker_auditor) < 0 ||
 	    socketpair(AF_UNIX, type, 0, channels->executor_auditor) < 0 ||
+	    (has_courier && socketpair(AF_UNIX, type, 0, channels->auditor_courier) < 0) ||
 	    pipe2(channels->life, O_CLOEXEC) < 0)
 		refuse_start("internal_error", "socketpair: %s", strerror(errno));
 }
@@ -48,6 +51,8 @@ close_channels(const struct channels *channels)
 		close(channels->broker_executor[side]);
 		close(channels->broker_auditor[side]);
 		close(channels->executor_auditor[side]);
+		if (channels->auditor_courier[side] >= 0)
+			close(channels->auditor_courier[side]);
 		close(channels->life[side]);
 	}
 }
@@ -121,11 +126,13 @@ start_daemon(const struct launch *launch, const struct daemon *daemon)
 static pid_t
 start_auditor(struct launch *launch, const struct channels *channels)
 {
-	scoped_close int boot_fd = record_make(launch, 0, 0);
+	scoped_close int boot_fd = record_make(launch, 0, 0, 0);
+	const int courier = channels->auditor_courier[0];
 	const struct daemon auditor = {
 		"agent-safe-auditor", PROGRAM_AUDITOR, launch->auditor,
 		{ boot_fd, channels->broker_auditor[1], channels->executor_auditor[1],
-		    launch->audit_log_fd, launch->audit_key_fd, launch->lock_fd, channels->life[1] }, 7,
+		    launch->audit_log_fd, launch->audit_key_fd, launch->lock_fd, channels->life[1],
+		    courier < 0 ? STDIN_FILENO : courier }, 8,
 	};
 
 	return start_daemon(launch, &auditor);
@@ -134,7 +141,7 @@ start_auditor(struct launch *launch, const struct channels *channels)
 static pid_t
 start_executor(struct launch *launch, const struct channels *channels)
 {
-	scoped_close int boot_fd = record_make(launch, 0, 0);
+	scoped_close int boot_fd = record_make(launch, 0, 0, 0);
 	const struct daemon executor = {
 		"agent-safe-executor", PROGRAM_EXECUTOR, launch->executor,
 		{ boot_fd, channels->broker_executor[1], channels->executor_auditor[0], launch->runs_fd,
@@ -144,10 +151,23 @@ start_executor(struct launch *launch, const struct channels *channels)
 	return start_daemon(launch, &executor);
 }
 
+/* Not one of the three: when it ends, they go on, and the auditor reports it. */
 static pid_t
-start_broker(struct launch *launch, const struct channels *channels, pid_t executor, pid_t auditor)
+start_courier(struct launch *launch, const struct channels *channels)
 {
-	scoped_close int boot_fd = record_make(launch, executor, auditor);
+	scoped_close int boot_fd = record_make(launch, 0, 0, 0);
+	const struct daemon courier = {
+		"agent-safe-courier", PROGRAM_COURIER, launch->courier,
+		{ boot_fd, channels->auditor_courier[1], launch->courier_home_fd }, 3,
+	};
+
+	return channels->auditor_courier[1] < 0 ? 0 : start_daemon(launch, &courier);
+}
+
+static pid_t
+start_broker(struct launch *launch, const struct channels *channels, const pid_t pids[3])
+{
+	scoped_close int boot_fd = record_make(launch, pids[0], pids[1], pids[2]);
 	const struct daemon broker = {
 		"agent-safe-broker", PROGRAM_BROKER, launch->broker,
 		{ boot_fd, channels->broker_executor[0], channels->broker_auditor[0], launch->propose_fd,
@@ -162,12 +182,13 @@ void
 trio_start(struct launch *launch)
 {
 	struct channels channels;
-	pid_t auditor, executor, broker;
+	pid_t auditor, courier, executor, broker;
 
-	open_channels(&channels);
+	open_channels(&channels, launch->courier_home_fd >= 0);
 	auditor = start_auditor(launch, &channels);
+	courier = start_courier(launch, &channels);
 	executor = start_executor(launch, &channels);
-	broker = start_broker(launch, &channels, executor, auditor);
+	broker = start_broker(launch, &channels, (const pid_t[3]){ executor, auditor, courier });
 	close_channels(&channels);
 	ready_wait(launch, (const pid_t[3]){ auditor, executor, broker });
 }
@@ -180,5 +201,6 @@ _Static_assert(EXECUTOR_BROKER_FD == 4 && EXECUTOR_AUDITOR_FD == 5 && EXECUTOR_R
     EXECUTOR_LIFE_FD == 10,
     "the order of fds in start_executor()");
 _Static_assert(AUDITOR_BROKER_FD == 4 && AUDITOR_EXECUTOR_FD == 5 && AUDITOR_LOG_FD == 6 &&
-    AUDITOR_KEY_FD == 7 && AUDITOR_LOCK_FD == 8 && AUDITOR_LIFE_FD == 9,
+    AUDITOR_KEY_FD == 7 && AUDITOR_LOCK_FD == 8 && AUDITOR_LIFE_FD == 9 && AUDITOR_COURIER_FD == 10,
     "the order of fds in start_auditor()");
+_Static_assert(COURIER_AUDITOR_FD == 4 && COURIER_HOME_FD == 5, "the order of fds in start_courier()");

@@ -3,8 +3,8 @@
  *
  * Root's workspaces take a block of numbers from a registry that never gives a
  * number twice: one line "FIRST STATE" for each state folder.  Within a block:
- * broker, executor, auditor, then job and init of each slot.  The system's three
- * have names; only its slots come from the registry.
+ * broker, executor, auditor, then job and init of each slot; the last is the courier.  The system's
+ * daemons have names; only its slots come from the registry.
  */
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@
 #define DAEMONS 3u
 #define REGISTRY_BYTES (8u << 20)
 
-_Static_assert(DAEMONS + 2 * LIMIT_SLOTS <= BLOCK, "a block has room for every slot");
+_Static_assert(DAEMONS + 2 * LIMIT_SLOTS + 1 <= BLOCK, "a block has room for every slot");
 
 /* A registry line, taken apart in place. */
 struct line {
@@ -164,6 +164,8 @@ use_named_users(struct launch *launch)
 		refuse_start("invalid_input", "user agent-safe-exec is missing %s", hint);
 	if (!accounts_find_user("agent-safe-audit", &launch->auditor))
 		refuse_start("invalid_input", "user agent-safe-audit is missing %s", hint);
+	if (!accounts_find_user("agent-safe-courier", &launch->courier))
+		launch->courier = (struct identity){ 0, 0 }; /* commands_open() misses it, if anybody does */
 	if (!accounts_find_group("agent-safe-propose", &launch->propose_gid))
 		refuse_start("invalid_input", "group agent-safe-propose is missing %s", hint);
 	if (!accounts_find_group("agent-safe-operate", &launch->operate_gid))
@@ -181,12 +183,13 @@ uids_choose(struct launch *launch)
 {
 	uint32_t first;
 
-	launch->broker = launch->executor = launch->auditor = launch->self;
+	launch->broker = launch->executor = launch->auditor = launch->courier = launch->self;
 	if (launch->root) {
 		first = take_block(launch);
 		launch->broker = same_number(first);
 		launch->executor = same_number(first + 1);
 		launch->auditor = same_number(first + 2);
+		launch->courier = same_number(first + BLOCK - 1);
 		launch->first_slot_uid = first + DAEMONS;
 	}
 	if (launch->place.mode == MODE_SYSTEM)
@@ -195,4 +198,5 @@ uids_choose(struct launch *launch)
 	launch->boot.broker_gid = launch->broker.gid;
 	launch->boot.executor_uid = launch->executor.uid;
 	launch->boot.auditor_uid = launch->auditor.uid;
+	launch->boot.courier_uid = launch->courier.uid;
 }

@@ -73,7 +73,7 @@ void
 mcp_confine(void)
 {
 	scoped_close int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct confine_file files[] = { { top, LL_READ_DIR } };
+	const struct confine_file files[] = { { top, LL_READ_DIR | LL_RESOLVE_UNIX } };
 
 	if (top < 0)
 		fatal("/: %s", strerror(errno));

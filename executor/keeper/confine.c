@@ -6,10 +6,13 @@
  * Signals stay possible (Landlock), for it must be able to kill init (on_init.c looks whether it
  * can); by its uid init is all it can reach.
  */
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+
+#include <linux/seccomp.h>
 
 #include "confine.h"
 #include "keep.h"
@@ -18,12 +21,14 @@
 #include "log.h"
 #include "seal.h"
 
-#define DESCRIPTORS_MOST 32 /* 28 at most are open: 15 handed over, 8 of our own, connections */
+#define DESCRIPTORS_MOST 32 /* 31 at most are open: 16 handed over, 9 of our own, the listener, connections */
 #define LANDLOCK_FLOOR 1
 
 #define ANY(name) { .number = __NR_##name, .action = SEAL_ALLOW }
 #define NOT_EXECUTABLE(name) \
 	{ .number = __NR_##name, .action = SEAL_ALLOW, .argument = 3, .mask = PROT_EXEC, .value = 0 }
+#define REQUEST(request) \
+	{ .number = __NR_ioctl, .action = SEAL_ALLOW, .argument = 2, .mask = 0xffffffff, .value = (uint32_t)(request) }
 
 static const struct seal_rule rules[] = {
 	ANY(read), ANY(write), ANY(pread64), ANY(pwrite64), ANY(close), /* pipes, files, log */
@@ -37,6 +42,7 @@ static const struct seal_rule rules[] = {
 #endif
 	ANY(epoll_pwait), ANY(epoll_ctl), ANY(clock_gettime),
 	ANY(wait4), ANY(pidfd_send_signal), /* init */
+	REQUEST(SECCOMP_IOCTL_NOTIF_RECV), REQUEST(SECCOMP_IOCTL_NOTIF_SEND), /* denied calls */
 	NOT_EXECUTABLE(mmap), NOT_EXECUTABLE(mprotect), ANY(munmap), ANY(mremap), ANY(brk), /* malloc */
 	ANY(madvise), ANY(futex), ANY(getrandom),
 	ANY(restart_syscall), ANY(rt_sigreturn), ANY(exit), ANY(exit_group),

@@ -52,7 +52,7 @@ finish_begin(struct keeper *keeper)
 }
 
 static void
-read_memory(struct keeper *keeper)
+read_cgroup(struct keeper *keeper)
 {
 	if (cgroup_has(KEEPER_MEMORY_EVENTS_FD) &&
 	    !cgroup_read(KEEPER_MEMORY_EVENTS_FD, "oom_kill", &keeper->facts.oom_kills))
@@ -60,6 +60,9 @@ read_memory(struct keeper *keeper)
 	if (cgroup_has(KEEPER_MEMORY_PEAK_FD) &&
 	    !cgroup_read(KEEPER_MEMORY_PEAK_FD, NULL, &keeper->end.memory_peak))
 		log_errno("memory.peak");
+	if (cgroup_has(KEEPER_PIDS_EVENTS_FD) &&
+	    !cgroup_read(KEEPER_PIDS_EVENTS_FD, "max", &keeper->facts.fork_failures))
+		log_errno("pids.events");
 }
 
 static void
@@ -89,7 +92,9 @@ finish_end(struct keeper *keeper)
 	finish_output(&keeper->out, &keeper->end.out);
 	finish_output(&keeper->err, &keeper->end.err);
 	keeper->facts.capture_fault = keeper->out.stream.fault != 0 || keeper->err.stream.fault != 0;
-	read_memory(keeper);
+	if (!denied_finish(keeper))
+		keeper->facts.capture_fault = true;
+	read_cgroup(keeper);
 	outcome_decide(&keeper->facts, &keeper->end);
 	keeper_enter(keeper, PHASE_TELLING, RETRY_MS);
 	finish_tell(keeper);

@@ -60,6 +60,7 @@ keeper_open(struct keeper *keeper)
 	output_open(keeper, &keeper->out, KEEPER_OUT_FD, KEEP_OUT);
 	output_open(keeper, &keeper->err, KEEPER_ERR_FD, KEEP_ERR);
 	keeper->cgroup_events.fd = cgroup_has(KEEPER_CGROUP_EVENTS_FD) ? KEEPER_CGROUP_EVENTS_FD : -1;
+	denied_open(keeper);
 	on_init_watch(keeper);
 	on_executor_watch(keeper);
 	keeper->auditor.fd = keeper->handed = -1;
@@ -88,9 +89,15 @@ keeper_serve(struct keeper *keeper)
 
 	if (keeper->loss_us != 0 && (first == 0 || keeper->loss_us < first))
 		first = keeper->loss_us;
+	if (keeper->idle_us != 0 && (first == 0 || keeper->idle_us < first))
+		first = keeper->idle_us;
 	loop_wait(&keeper->loop, clock_until_ms(first));
 	if (keeper->loss_us != 0 && clock_monotonic_us() >= keeper->loss_us)
 		loss_on_deadline(keeper);
+	if (keeper->idle_us != 0 && clock_monotonic_us() >= keeper->idle_us) {
+		keeper->idle_us = 0;
+		stop_job(keeper, CAUSE_IDLE);
+	}
 	if (keeper->deadline_us != 0 && clock_monotonic_us() >= keeper->deadline_us)
 		stop_on_deadline(keeper);
 }

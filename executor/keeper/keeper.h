@@ -10,6 +10,7 @@
 #include "orders.h"
 #include "outcome.h"
 #include "stream.h"
+#include "tally.h"
 
 /* In this order, never back.  Each phase has one deadline, see stop.c. */
 enum phase {
@@ -31,6 +32,7 @@ struct keeper {
 	struct orders orders;
 	enum phase phase;
 	uint64_t deadline_us; /* monotonic, of this phase; 0: none */
+	uint64_t idle_us;     /* monotonic: without output until then it is ended; 0: no limit */
 	uint64_t begun_us;    /* monotonic */
 	struct outcome_facts facts;
 	struct run_end end;
@@ -49,6 +51,14 @@ struct keeper {
 	struct source listener;         /* keeper.sock */
 	struct output out, err;
 	int lock_fd, result_fd;
+
+	/* Only where denied calls are told to us (KEEPER_FILTERS_FD). */
+	bool reports;
+	struct tally_filters filters;   /* in bytes that stay mapped */
+	struct tally tally;
+	struct source calls;            /* its filter's listener; fd -1: not here yet, or the job is gone */
+	bool heard_of;                  /* it was here */
+	int denied_fd;                  /* the file KEEP_DENIED, -1: none */
 };
 
 /* --- keeper.c ------------------------------------------------------------- */
@@ -99,12 +109,29 @@ void finish_tell(struct keeper *keeper);
 
 /* --- output.c --------------------------------------------------------------- */
 
+/* Something came, or the job begins or goes on: its time without output begins anew. */
+void output_touch(struct keeper *keeper);
+
 /* Make the file in the run folder and watch the pipe; ends the process when it cannot. */
 void output_open(struct keeper *keeper, struct output *output, int pipe_fd, const char *name);
 
 /* The job is dead: take what its pipe still holds. */
 void output_drain(struct output *output);
 void output_close(struct output *output);
+
+/* --- denied.c --------------------------------------------------------------- */
+
+/* Read the filters, when there are any, and make the file; ends the process when it cannot. */
+void denied_open(struct keeper *keeper);
+
+/* Takes the listener: from here on each denied call is answered.  False: none was expected, or one is here. */
+bool denied_watch(struct keeper *keeper, int listener);
+
+/* Is everything here that denied_open() promised?  Before the program may count as started. */
+bool denied_is_watched(const struct keeper *keeper);
+
+/* The job is dead: write the file, and count and digest into `end`.  False: it could not be stored. */
+bool denied_finish(struct keeper *keeper);
 
 /* --- on_init.c, on_executor.c ------------------------------------------------ */
 

@@ -43,6 +43,7 @@ freeze(struct keeper *keeper)
 	log_warn("no auditor: the job is frozen");
 	set_frozen(keeper, true);
 	keeper->left_us = 0;
+	output_touch(keeper);
 	if (keeper->deadline_us != 0) {
 		uint64_t now_us = clock_monotonic_us();
 
@@ -58,6 +59,7 @@ loss_thaw(struct keeper *keeper)
 	if (!keeper->frozen)
 		return;
 	set_frozen(keeper, false);
+	output_touch(keeper);
 	if (keeper->left_us != 0 && keeper->phase == PHASE_RUNNING)
 		keeper->deadline_us = clock_monotonic_us() + keeper->left_us;
 }

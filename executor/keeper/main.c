@@ -2,7 +2,8 @@
  * keeper - keeps one job: drains its output, holds its deadline, stores how it ended.
  *
  * holds     the pidfd of the job's init, the job's cgroup.kill, one run folder; no capability
- * hears     INIT_STARTED, INIT_FAILED and INIT_ENDED from init, JOB_STOP from the executor
+ * hears     INIT_FILTERED, INIT_STARTED, INIT_FAILED and INIT_ENDED from init, JOB_STOP from the executor;
+ *           in profile debug the numbers of the calls that are denied to the job
  * never     opens a file after its start, makes a process, sees another job
  * if taken  can lie about this one job and end it; init and the job end when the keeper does
  */

@@ -47,10 +47,24 @@ can_be_killed(void)
 }
 
 void
+keeper_on_init_filtered(struct keeper *keeper, const struct msg_init_filtered *message)
+{
+	(void)message;
+	if (keeper->phase == PHASE_STARTING && denied_watch(keeper, keeper->handed))
+		return;
+	close(keeper->handed);
+	give_up(keeper, "a listener that was not asked for");
+}
+
+void
 keeper_on_init_started(struct keeper *keeper, const struct msg_init_started *message)
 {
 	if (keeper->phase != PHASE_STARTING) {
 		give_up(keeper, "started twice");
+		return;
+	}
+	if (!denied_is_watched(keeper)) {
+		give_up(keeper, "started without the listener of its filter");
 		return;
 	}
 	if (!can_be_killed()) {
@@ -66,6 +80,7 @@ keeper_on_init_started(struct keeper *keeper, const struct msg_init_started *mes
 		keeper_enter(keeper, PHASE_RUNNING, keeper->orders.timeout_ms);
 	else
 		keeper->phase = PHASE_RUNNING;
+	output_touch(keeper);
 	on_executor_tell_begun(keeper);
 }
 

@@ -66,6 +66,8 @@ read_field(const struct field *field, struct orders *orders)
 		return read_pid(field, &orders->init_pid);
 	case KEEP_AUDIT_LOSS:
 		return read_within(field, 0, AUDIT_LOSS_COUNT - 1, &orders->audit_loss);
+	case KEEP_IDLE_MS:
+		return read_within(field, 0, TIMEOUT_MS_MOST, &orders->idle_ms);
 	default:
 		return false;
 	}

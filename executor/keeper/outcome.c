@@ -2,7 +2,7 @@
  * The truth table of outcomes.  The first line that fits decides:
  *
  *   init said that cage or exec failed                  refused    stage, errno
- *   we stopped it: the deadline                         timed_out  and how main ended, where known
+ *   we stopped it: the deadline, or no output           timed_out  and how main ended, where known
  *                  a cancel                             cancelled  (a handler of TERM may well exit 0)
  *                  its output bound                     limit
  *                  the cage was never finished          lost       exec may have happened: nobody knows
@@ -37,6 +37,7 @@ outcome_of_stop(enum cause cause)
 {
 	switch (cause) {
 	case CAUSE_DEADLINE:
+	case CAUSE_IDLE:
 		return OUTCOME_TIMED_OUT;
 	case CAUSE_CANCEL:
 		return OUTCOME_CANCELLED;
@@ -114,4 +115,8 @@ outcome_decide(const struct outcome_facts *facts, struct run_end *end)
 		end->flags |= END_FORCED;
 	if (facts->capture_fault)
 		end->flags |= END_CAPTURE_FAULT;
+	if (facts->cause == CAUSE_IDLE)
+		end->flags |= END_IDLE;
+	if (facts->fork_failures > 0)
+		end->flags |= END_PROCESSES;
 }

@@ -11,6 +11,7 @@
 enum cause {
 	CAUSE_NONE = 0,
 	CAUSE_DEADLINE,
+	CAUSE_IDLE,   /* no output for too long */
 	CAUSE_CANCEL,
 	CAUSE_OUTPUT, /* more output than its bound */
 	CAUSE_SETUP,  /* the cage was never finished */
@@ -28,6 +29,7 @@ struct outcome_facts {
 	bool init_reaped;    /* init_status is how init ended */
 	int init_status;     /* of wait(2) */
 	uint64_t oom_kills;  /* of the job's own cgroup, 0 where there is none */
+	uint64_t fork_failures; /* for the limit of its own cgroup, 0 where there is none */
 	enum cause cause;
 	bool killed;         /* we sent KILL before the main process was reported */
 	bool capture_fault;

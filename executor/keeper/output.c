@@ -35,6 +35,14 @@ check_bound(struct keeper *keeper)
 		stop_job(keeper, CAUSE_OUTPUT);
 }
 
+void
+output_touch(struct keeper *keeper)
+{
+	bool counts = keeper->orders.idle_ms != 0 && keeper->phase == PHASE_RUNNING && !keeper->frozen;
+
+	keeper->idle_us = counts ? clock_monotonic_us() + keeper->orders.idle_ms * 1000 : 0;
+}
+
 static void
 on_pipe(struct source *source, uint32_t events)
 {
@@ -42,6 +50,7 @@ on_pipe(struct source *source, uint32_t events)
 	struct output *output = source == &keeper->out.pipe ? &keeper->out : &keeper->err;
 
 	if (read_some(output)) {
+		output_touch(keeper);
 		check_bound(keeper);
 		return;
 	}

@@ -4,46 +4,19 @@ The queue is filled below it: rows in the database while the trio is stopped.
 
 usage: queue.py WS STATE BIN SMALL LARGE
 """
-import array, json, os, socket, sqlite3, statistics, subprocess, sys, time
+import json, os, sqlite3, statistics, subprocess, sys, time
+
+from peer import Peer
 
 WS, STATE, BIN = sys.argv[1:4]
+PROJ = os.path.join(WS, "proj")
 ROUNDS = 60
 PER_UID = 900  # unfinished jobs of one submitter are bounded
-
-
-class Peer:
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(os.path.join(STATE, "control.sock"))
-        self.buffer = b""
-
-    def call(self, method, params=None, fd=None):
-        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}).encode() + b"\n"
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))] if fd is not None else []
-        self.socket.sendmsg([line], rights)
-        while b"\n" not in self.buffer:
-            part = self.socket.recv(1 << 20)
-            if not part:
-                raise SystemExit("the broker is gone")
-            self.buffer += part
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        answer = json.loads(line)
-        if "error" in answer:
-            raise SystemExit("%s: %s" % (method, answer["error"]))
-        return answer["result"]
 
 
 def command(*words):
     return subprocess.run([os.path.join(BIN, "agent-safe"), "--workspace", WS, "--state", STATE, "--json", *words],
                           check=True, stdout=subprocess.PIPE).stdout
-
-
-def submit(peer, **more):
-    fd = os.open(os.path.join(WS, "proj"), os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        return peer.call("job.submit", {"command": ["true"], "new": True, **more}, fd)["id"]
-    finally:
-        os.close(fd)
 
 
 def fill(count):
@@ -73,7 +46,7 @@ def fill(count):
 
 
 def measure():
-    peer, times = Peer(), {"submit": [], "newest page": [], "claim and run": [], "cancel": []}
+    peer, times = Peer(STATE), {"submit": [], "newest page": [], "claim and run": [], "cancel": []}
 
     def timed(name, call):
         started = time.perf_counter()
@@ -82,11 +55,11 @@ def measure():
         return result
 
     for _ in range(ROUNDS):
-        id = timed("submit", lambda: submit(peer, priority=1000))
+        id = timed("submit", lambda: peer.submit(PROJ, priority=1000))
         timed("newest page", lambda: peer.call("job.list", {"newest": True, "limit": 50}))
         peer.call("job.approve", {"job_id": id, "by": "bench"})
         timed("claim and run", lambda: peer.call("job.work", {"execute": True}))
-        id = submit(peer)
+        id = peer.submit(PROJ)
         timed("cancel", lambda: peer.call("job.cancel", {"job_id": id}))
     return {name: statistics.median(values) * 1000 for name, values in times.items()}
 
@@ -94,9 +67,9 @@ def measure():
 def main():
     small, large = int(sys.argv[4]), int(sys.argv[5])
     command("status")
-    peer = Peer()
-    peer.call("job.approve", {"job_id": submit(peer, priority=-1000), "by": "bench"})
-    submit(peer, priority=-1000)
+    peer = Peer(STATE)
+    peer.call("job.approve", {"job_id": peer.submit(PROJ, priority=-1000), "by": "bench"})
+    peer.submit(PROJ, priority=-1000)
     results = {}
     for size in (small, large):
         started = fill(size)

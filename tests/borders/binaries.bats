@@ -9,11 +9,42 @@ setup() {
 
 binary_rows() { rows | awk '{ print $2 }'; }
 
+# The linker's list of what it took out of archives, "path(member)" each; $1: binary
+taken_in() {
+	local p=${1#agent-safe}
+	p=${p#-}
+	p=${p#audit-}
+	sed '/^$/{ x; s/^/x/; /xx/q; x; }' "$BUILD_DIR/obj/${p:-cli}/map" | grep -oE '^[^ ]+\([^)]+\)'
+}
+
+is_static() { ! readelf -dW "$BUILD_DIR/$1" | grep -q '(NEEDED)'; }
+
+# Of a program without a loader the linker's list says it; gcc's own two are in every one.
+libraries() {
+	if is_static "$1"; then
+		taken_in "$1" | sed -n 's|.*/lib\([^/]*\)\.a(.*|\1|p' | grep -vxE 'shared|gcc|gcc_eh' | sort -u
+	else
+		readelf -dW "$BUILD_DIR/$1" | sed -n 's/.*(NEEDED).*\[lib\(.*\)\.so[.0-9]*\]/\1/p' | sort
+	fi
+}
+
+# What a program calls in libraries: of one without a loader, what its own objects and those of shared/ ask for.
+calls() {
+	local p=${1#agent-safe-}
+	if is_static "$1"; then
+		{ find "$BUILD_DIR/obj/$p" -name '*.o'
+		  taken_in "$1" | sed -n "s|.*libshared\.a(\(.*\))|$BUILD_DIR/obj/shared/\1|p"; } |
+		    xargs nm -u | awk '{ print $NF }' | sort -u
+	else
+		nm -D --undefined-only "$BUILD_DIR/$1" | awk '{ print $NF }' | sed 's/@.*//'
+	fi
+}
+
 @test "each program needs exactly the libraries of its row and libc" {
 	local binary libs wanted got wrong=
 	while read -r _ binary libs; do
 		wanted=$( (printf '%s\n' c; for l in $libs; do echo "${l#-l}"; done) | sort)
-		got=$(readelf -dW "$BUILD_DIR/$binary" | sed -n 's/.*(NEEDED).*\[lib\(.*\)\.so[.0-9]*\]/\1/p' | sort)
+		got=$(libraries "$binary")
 		[ "$wanted" = "$got" ] || wrong+="$binary: needs $(echo $got), its row says $(echo $wanted)"$'\n'
 	done < <(rows)
 	nothing "${wrong%$'\n'}"
@@ -22,28 +53,28 @@ binary_rows() { rows | awk '{ print $2 }'; }
 forks='_?fork|vfork|_Fork|clone|clone3|execv|execve|execvp|execvpe|execl|execlp|execle|fexecve|execveat|posix_spawnp?|system|popen|wordexp'
 
 # The rooms that start nothing.  Their objects are looked at, and then what the linker took in from shared/.
-@test "broker, auditor, keeper, verifier and MCP adapter cannot start a program" {
+@test "broker, auditor, keeper, verifier, witness and relay cannot start a program" {
 	local wrong= program binary o
 	for program in broker:agent-safe-broker auditor:agent-safe-auditor keeper:agent-safe-keeper \
-	    verify:agent-safe-audit-verify relay:agent-safe-relay; do
+	    verify:agent-safe-audit-verify relay:agent-safe-relay witness:agent-safe-witness; do
 		binary=$BUILD_DIR/${program#*:}
 		[ -e "$binary" ] || continue
 		for o in $(find "$BUILD_DIR/obj/${program%:*}" -name '*.o'); do
 			wrong+=$(nm -u "$o" | awk '{ print $NF }' | grep -xE "$forks" | sed "s|^|${o#"$BUILD_DIR"/}: |")
 		done
-		wrong+=$(nm -D --undefined-only "$binary" | awk '{ print $NF }' | sed 's/@.*//' | grep -xE "$forks" | sed "s|^|${program#*:}: |")
+		wrong+=$(calls "${program#*:}" | grep -xE "$forks" | sed "s|^|${program#*:}: |")
 	done
 	nothing "$wrong"
 }
 
 @test "nor do they by number" {
-	nothing "$(for d in broker auditor auditor/verify executor/keeper; do [ ! -d "$ROOT/$d" ] || room_files "$d" '*.c'; done |
+	nothing "$(for d in broker auditor auditor/verify auditor/witness executor/keeper; do [ ! -d "$ROOT/$d" ] || room_files "$d" '*.c'; done |
 	    xargs -r grep -nE 'syscall\((SYS|__NR)_(fork|vfork|clone|clone3|execve|execveat)\b' | short)"
 }
 
 @test "no program has a program loader of its own or looks symbols up" {
 	nothing "$(for b in $(binary_rows); do
-		nm -D --undefined-only "$BUILD_DIR/$b" | grep -oE '\b(dlopen|dlsym|dlmopen)\b' | sed "s|^|$b: |"; done)"
+		calls "$b" | grep -xE 'dlopen|dlsym|dlmopen' | sed "s|^|$b: |"; done)"
 }
 
 @test "position independent, relocations read-only and bound at start, no executable stack" {
@@ -65,7 +96,7 @@ forks='_?fork|vfork|_Fork|clone|clone3|execv|execve|execvp|execvpe|execl|execlp|
 @test "stack protector and fortified calls are in every program" {
 	local b wrong= symbols
 	for b in $(binary_rows); do
-		symbols=$(nm -D --undefined-only "$BUILD_DIR/$b")
+		symbols=$(calls "$b")
 		grep -q __stack_chk_fail <<<"$symbols" || wrong+="$b: no stack protector"$'\n'
 		grep -vE '__stack_chk' <<<"$symbols" | grep -qE '__[a-z]+_chk' || wrong+="$b: no fortified call"$'\n'
 	done

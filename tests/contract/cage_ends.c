@@ -1,6 +1,6 @@
 /* The real executor and keeper in a rig: how a run is refused, ends, and is found again.
  * links: tests/support/cage_rig.c tests/support/cage_plan.c tests/support/cage_world.c
- * links: shared/boot.c shared/channel.c
+ * links: shared/boot.c shared/tcp_ports.c shared/channel.c
  * links: shared/messages.c shared/log.c shared/loop.c shared/fields.c shared/text.c shared/run.c
  * links: shared/digest.c
  * libs: -lsodium */

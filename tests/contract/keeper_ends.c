@@ -154,6 +154,20 @@ who_cleans_up_on_term_is_given_the_time_and_is_still_timed_out(void **state)
 }
 
 static void
+silence_ends_a_job_and_a_word_begins_its_time_anew(void **state)
+{
+	struct run_end end = rig_run(&rig, &(struct rig_job){ .idle_ms = 400, .grace_ms = 300, .script = "echo a; sleep 60" });
+
+	(void)state;
+	assert_outcome(&end, OUTCOME_TIMED_OUT, -1, SIGTERM);
+	assert_int_equal(end.flags & END_IDLE, END_IDLE);
+	end = rig_run(&rig, &(struct rig_job){ .idle_ms = 3000, .grace_ms = 300,
+	    .script = "for i in 1 2 3 4 5; do sleep 0.7; echo $i >&2; done" });
+	assert_outcome(&end, OUTCOME_SUCCEEDED, 0, 0);
+	assert_int_equal(end.flags & END_IDLE, 0);
+}
+
+static void
 a_pipeline_is_ended_with_its_main_process(void **state)
 {
 	struct run_end end = rig_run(&rig, &(struct rig_job){ .timeout_ms = 400, .grace_ms = 300,
@@ -352,6 +366,7 @@ main(void)
 		TEST(who_ignores_term_is_killed_after_the_grace),
 		TEST(a_stopped_job_is_killed_after_the_grace),
 		TEST(who_cleans_up_on_term_is_given_the_time_and_is_still_timed_out),
+		TEST(silence_ends_a_job_and_a_word_begins_its_time_anew),
 		TEST(a_pipeline_is_ended_with_its_main_process),
 		TEST(a_cancel_ends_the_job),
 		TEST(the_first_cause_stays),

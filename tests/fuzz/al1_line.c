@@ -1,4 +1,4 @@
-/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/cut.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
+/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
 /* libs: -lsodium */
 /* One line of AL1: what is read is composed again to the same bytes, and the chain takes no other. */
 #include <stdlib.h>

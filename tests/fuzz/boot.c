@@ -1,5 +1,5 @@
 /* Any bytes as a boot record: what is accepted must come out of boot_write() byte for byte.
- * links: shared/boot.c shared/fields.c shared/text.c */
+ * links: shared/boot.c shared/fields.c shared/text.c shared/tcp_ports.c */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Any bytes as bounds: what is accepted keeps every limit that launch relies on.
- * links: broker/launch/bounds.c shared/fields.c */
+ * links: broker/launch/bounds.c shared/fields.c shared/tcp_ports.c shared/boot.c shared/text.c */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		abort();
 	for (unsigned i = 0; i < boot.root_count; i++)
 		if (boot.roots[i].path[0] != '/' || !memchr(boot.roots[i].path, 0, LIMIT_PATH) ||
-		    boot.roots[i].flags > (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY))
+		    boot.roots[i].flags > (ROOT_EXTRA_WRITE | ROOT_ROOT_OWNED) ||
+		    (boot.roots[i].flags & ROOT_EXTRA) == ROOT_EXTRA)
 			abort();
 	return 0;
 }

@@ -22,6 +22,7 @@ write_orders(struct fields_writer *writer, const struct orders *orders)
 	fields_put_u64(writer, KEEP_EXECUTOR_UID, orders->executor_uid);
 	fields_put_u64(writer, KEEP_INIT_PID, (uint64_t)orders->init_pid);
 	fields_put_u64(writer, KEEP_AUDIT_LOSS, orders->audit_loss);
+	fields_put_u64(writer, KEEP_IDLE_MS, orders->idle_ms);
 }
 
 int

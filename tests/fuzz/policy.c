@@ -1,5 +1,5 @@
 /* Any bytes as a policy: refused with a position, or loaded; then it decides, lints and prints.
- * links: broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_hooks.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c
+ * links: $(POLICY)
  * libs: -lcjson -lsodium */
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ decide(const struct policy *policy)
 
 	policy_programs(policy, "git", names, POLICY_PROGRAMS_MOST);
 	policy_decide(policy, &request, &answer);
-	if (!answer.reason[0] || (answer.verdict == VERDICT_ALLOWED) != (answer.profile[0] != '\0'))
+	if (!answer.reason[0] || (answer.verdict == VERDICT_ALLOWED) != (answer.cage.profile != 0))
 		abort();
 }
 

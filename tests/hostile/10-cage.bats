@@ -2,6 +2,7 @@
 # A program in the cage that does what it can: see probe.h and errand.c beside this file.
 
 load ../support/workspace
+load ../support/procs
 load ../support/hostile
 
 setup_file() {
@@ -119,4 +120,41 @@ teardown() { hostile_host_end; }
 	(cd "$WS/proj" && agent_safe list >/dev/null && agent_safe status >/dev/null)
 	hostile_run -- exit 0
 	[ ! -e "$marker" ]
+}
+
+# --- listeners inside, the workspace changed outside ------------------------------------------------------
+
+can_connect() { /usr/bin/python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 2)' "$1" 2>/dev/null; }
+port_is_there() { [ -s "$1/port" ]; }
+
+@test "a job that listens without bind is not reached from the host, and the same program outside is" {
+	mkdir "$WS_TOP/outside"
+	(cd "$WS_TOP/outside" && exec timeout 20 "$WS/proj/probe" listen-unbound 10 >said 3>&- 4>&-) &
+	wait_until 5 port_is_there "$WS_TOP/outside"
+	can_connect "$(cat "$WS_TOP/outside/port")"
+	wait $!
+	grep -qx 'somebody came' "$WS_TOP/outside/said"
+
+	rm -f "$WS/proj/port"
+	hostile_run -- listen-unbound 3 &
+	wait_until 10 port_is_there "$WS/proj"
+	refute can_connect "$(cat "$WS/proj/port")"
+	wait $!
+	jq -e '.status == "succeeded" and .result.stdout == "nobody came\n"' "$BATS_TEST_TMPDIR/job.json"
+}
+
+@test "a workspace that was replaced by a link while the trio runs: a job sees the one that was opened, or none" {
+	local id
+	mkdir "$WS_TOP/elsewhere"
+	chown "$WS_UID:$WS_UID" "$WS_TOP/elsewhere"
+	rm -f "$WS/proj/port"
+	id=$(propose -- "$WS/proj/probe" listen-unbound 1)
+	agent_safe approve "$id" --by tester >/dev/null
+	mv "$WS/proj" "$WS/away"
+	ln -s "$WS_TOP/elsewhere" "$WS/proj"
+	agent_safe run "$id" --execute >"$BATS_TEST_TMPDIR/ran" 2>&1 || true
+	rm "$WS/proj"
+	mv "$WS/away" "$WS/proj"
+	[ -z "$(ls -A "$WS_TOP/elsewhere")" ]
+	if jq -e '.status == "succeeded"' "$BATS_TEST_TMPDIR/ran"; then [ -s "$WS/proj/port" ]; fi
 }

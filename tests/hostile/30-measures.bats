@@ -199,12 +199,30 @@ find_slot() {
 	done
 	refused landlock "$(number_of landlock_create_ruleset) 1 $EPERM"
 	refused landlock "$(number_of landlock_add_rule) 1 $EPERM"
+	# A domain without its part of the network, or without its scopes, is told from a whole one.
+	refused landlock "$(number_of landlock_create_ruleset) 1 -1"
+	refused landlock "$(number_of landlock_create_ruleset) 1 -2"
 	refused identity "$(number_of capset) 1 $EPERM"
 	refused identity "$(number_of getresuid) 1 $EPERM"
 	measures_fail
 	workspace_start
 	run_marker
 	jq -e '.status == "succeeded"' "$BATS_TEST_TMPDIR/job"
+}
+
+@test "in profile debug neither, when the filter that tells the keeper fails or only claims to have worked" {
+	local policy
+	need_root
+	cp "$BUILD_DIR/measures/agent-safe-executor" "$WS_BIN/"
+	policy=$(jq '.cage = {"profile": "debug"}' "$WS/agent-safe-policy.json")
+	workspace_policy <<<"$policy"
+	refused seccomp "$(number_of seccomp) 1 $EPERM"
+	refused seccomp "$(number_of seccomp) 1 $CLAIM"
+	refused landlock "$(number_of landlock_restrict_self) 1 $CLAIM"
+	measures_fail
+	workspace_start
+	run_marker
+	jq -e '.status == "succeeded" and .result.denied_calls >= 0' "$BATS_TEST_TMPDIR/job"
 }
 
 number_of() { echo "#include <sys/syscall.h>

@@ -10,7 +10,10 @@
  *   hold MARK               the same, and it keeps standard output
  *   kill-all                kill -9 -1
  *   litter                  names that are hard to remove or to print
+ *   capabilities            ends with 1 when it has any
+ *   listen-unbound SECONDS  listen() without bind(); print the port; wait for somebody that long
  *   hooks MARK              a repository whose hooks would write the file MARK
+ *   connect "ADDRESS PORT"  print WORKED or the errno
  *   listen                  (on the host) make listeners; print them as options for `run`; wait
  */
 #include <sys/ipc.h>
@@ -22,6 +25,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -178,6 +182,52 @@ hooks(const char *mark)
 	return failed;
 }
 
+static int
+count_capabilities(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	unsigned long long effective = 0, permitted = 0;
+	char line[256];
+
+	if (!file)
+		return 2;
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "CapEff: %llx", &effective);
+		sscanf(line, "CapPrm: %llx", &permitted);
+	}
+	fclose(file);
+	return effective || permitted ? 1 : 0;
+}
+
+/* In the working directory, where the host finds it. */
+static int
+write_port(unsigned port)
+{
+	FILE *file = fopen("port", "we");
+
+	if (!file)
+		return -1;
+	fprintf(file, "%u\n", port);
+	return fclose(file);
+}
+
+/* The kernel chooses the port: no rule about binding is asked. */
+static int
+listen_unbound(const char *seconds)
+{
+	struct sockaddr_in address = { 0 };
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct timeval most = { number(seconds), 0 };
+
+	if (fd < 0 || listen(fd, 1) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most)) < 0)
+		return 3;
+	fd = write_port(ntohs(address.sin_port)) < 0 ? -1 : accept(fd, NULL, NULL);
+	printf("%s\n", fd < 0 ? "nobody came" : "somebody came");
+	return 0;
+}
+
 /* Until it is ended by a signal; what it made is removed then. */
 static int
 serve_listeners(void)
@@ -204,7 +254,7 @@ run_with(const char *name, const char *value)
 {
 	static const struct { const char *name; int (*run)(const char *value); } errands[] = {
 		{ "exit", end_with }, { "signal", end_by_signal }, { "spin", spin }, { "flood", flood },
-		{ "hooks", hooks } };
+		{ "hooks", hooks }, { "connect", probe_connect }, { "listen-unbound", listen_unbound } };
 
 	for (size_t i = 0; i < sizeof(errands) / sizeof(errands[0]); i++)
 		if (strcmp(name, errands[i].name) == 0)
@@ -227,6 +277,8 @@ errand_run(int argc, char **argv)
 		return -1;
 	if (strcmp(argv[0], "stop") == 0)
 		return raise(SIGSTOP);
+	if (strcmp(argv[0], "capabilities") == 0)
+		return count_capabilities();
 	if (strcmp(argv[0], "paint") == 0)
 		return paint();
 	if (strcmp(argv[0], "kill-all") == 0)

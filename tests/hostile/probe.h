@@ -14,13 +14,14 @@ enum {
 	WORKED = 0,   /* the attack did what it wanted */
 	HELD = 1000,  /* it had no effect, or there was nothing to be had */
 	NOT_HERE,     /* cannot be tried here; never counts as held */
+	SKIPPED,      /* what it needs only root can make, and no root did; counted */
 	SIGNAL = 2000 /* + the signal that ended it */
 };
 
 #define EXPECTED_MOST 6
 
 struct attempt {
-	int number;                  /* as in the list of hostile payloads */
+	int number;                  /* as in tests/hostile/list; beyond it from 83 on */
 	const char *name;
 	int (*attack)(void);
 	int expected[EXPECTED_MOST]; /* up to the first 0 */
@@ -38,7 +39,11 @@ struct attempts probe_proc(void);
 struct attempts probe_privilege(void);
 struct attempts probe_kernel(void);
 struct attempts probe_network(void);
+struct attempts probe_without_loopback(void); /* beside it, with `none` */
+struct attempts probe_ports(void); /* in the place of both, with `tcp-ports` */
 struct attempts probe_process(void);
+struct attempts probe_layers(void);
+struct attempts probe_exec(void);
 
 /* --- what the command line says (probe.c) --- */
 
@@ -49,6 +54,8 @@ struct probe_targets {
 	size_t path_count;
 	const char *abstract;          /* name of a listener on the host */
 	int tcp_port;                  /* of another, on the host's loopback */
+	const char *lan;               /* an address that the host has a route to; listens there too */
+	int loopback, ports;           /* the cage's network is `loopback`, `tcp-ports` */
 	int shm_key;                   /* of a segment on the host */
 	const char *queue;             /* of a message queue on the host */
 	pid_t victim;                  /* 1; for a control, a process made for it */
@@ -82,5 +89,6 @@ void control_environment(void);
 
 /* Exit status, or -1: there is no such errand. */
 int errand_run(int argc, char **argv);
+int probe_connect(const char *target); /* of probe_ports.c */
 
 #endif

@@ -299,6 +299,23 @@ set_gid_by_chmod(void)
 }
 
 static int
+set_id_by_fchmod(void)
+{
+	const char *path = fresh();
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+
+	return fd < 0 ? NOT_HERE : look_for_bits(path, fchmod(fd, 04755));
+}
+
+static int
+set_gid_by_mkdir(void)
+{
+	const char *path = fresh();
+
+	return look_for_bits(path, mkdir(path, 02755));
+}
+
+static int
 set_id_by_open(void)
 {
 	const char *path = fresh();
@@ -375,6 +392,8 @@ static const struct attempt list[] = {
 	{ 25, "set-uid by chmod", set_id_by_chmod, { EPERM }, control_plain, NULL },
 	{ 25, "set-gid by chmod", set_gid_by_chmod, { EPERM }, control_plain, NULL },
 	{ 25, "set-uid by open", set_id_by_open, { EPERM }, control_plain, NULL },
+	{ 25, "set-uid by fchmod", set_id_by_fchmod, { EPERM }, control_plain, NULL },
+	{ 25, "set-gid by mkdir", set_gid_by_mkdir, { HELD, EPERM }, NULL, "the kernel takes that bit away itself" },
 	{ 25, "set-uid by mknod", set_id_by_mknod, { EPERM }, control_plain, NULL },
 	{ 25, "set-uid by fchmodat2", set_id_by_fchmodat2, { ENOSYS }, control_plain, NULL },
 	{ 25, "set-uid by openat2", set_id_by_openat2, { ENOSYS }, control_plain, NULL },

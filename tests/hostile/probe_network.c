@@ -107,6 +107,77 @@ connect_tcp(void)
 	return fd < 0 ? errno : probe_told(connect(fd, (struct sockaddr *)&address, sizeof(address)));
 }
 
+/* Always a loopback address, so that nothing leaves this host when a layer is missing; the control alone listens. */
+#define ELSEWHERE "127.77.7.7"
+#define ELSEWHERE_PORT 4242
+
+static struct sockaddr_in
+elsewhere(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(ELSEWHERE_PORT) };
+
+	inet_pton(AF_INET, ELSEWHERE, &address.sin_addr);
+	return address;
+}
+
+static int
+connect_elsewhere(void)
+{
+	struct sockaddr_in address = elsewhere();
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? errno : probe_told(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+}
+
+/* Landlock has no rules for datagrams: the network namespace alone stands here. */
+static int
+send_elsewhere(void)
+{
+	struct sockaddr_in address = elsewhere();
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? errno : probe_told(sendto(fd, "x", 1, 0, (struct sockaddr *)&address, sizeof(address)));
+}
+
+static int
+send_to_loopback(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(ELSEWHERE_PORT),
+	    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	return fd < 0 ? errno : probe_told(sendto(fd, "x", 1, 0, (struct sockaddr *)&address, sizeof(address)));
+}
+
+/* A network of its own whose loopback device has that address, and a listener. */
+static void
+control_elsewhere(void)
+{
+	struct ifreq up = { .ifr_name = "lo", .ifr_flags = IFF_UP }, name = { .ifr_name = "lo:1" };
+	struct sockaddr_in address = elsewhere();
+	int fd, listener;
+
+	control_namespaces();
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	memcpy(&name.ifr_addr, &address, sizeof(address));
+	if (ioctl(fd, SIOCSIFFLAGS, &up) < 0 || ioctl(fd, SIOCSIFADDR, &name) < 0 ||
+	    bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(listener, 1) < 0)
+		_exit(1);
+}
+
+static int
+connect_lan(void)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)probe_targets.tcp_port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (probe_targets.tcp_port == 0)
+		return NOT_HERE;
+	inet_pton(AF_INET, probe_targets.lan, &address.sin_addr);
+	return fd < 0 ? errno : probe_told(connect(fd, (struct sockaddr *)&address, sizeof(address)));
+}
+
 static int
 family(unsigned long domain, int type, int protocol)
 {
@@ -213,6 +284,26 @@ find_queue(void)
 	return probe_told(mq_open(probe_targets.queue, O_RDONLY));
 }
 
+static int
+find_network(void)
+{
+	struct ifreq request = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct if_nameindex *names = if_nameindex();
+	int result = HELD;
+
+	if (fd < 0 || !names)
+		return NOT_HERE;
+	for (size_t i = 0; names[i].if_index; i++) {
+		snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", names[i].if_name);
+		if (ioctl(fd, SIOCGIFFLAGS, &request) == 0 && request.ifr_flags & IFF_UP)
+			result = WORKED;
+	}
+	if_freenameindex(names);
+	close(fd);
+	return result;
+}
+
 static const struct attempt list[] = {
 	{ 46, "connect to an abstract socket of the host", connect_abstract, { ECONNREFUSED, EPERM },
 	    control_listeners, NULL },
@@ -221,6 +312,8 @@ static const struct attempt list[] = {
 	{ 48, "send from a socket pair", send_from_pair, { ENOENT, EACCES }, control_listeners, NULL },
 	{ 50, "connect to the host's loopback", connect_tcp, { ENETUNREACH, ECONNREFUSED, EACCES, EAFNOSUPPORT },
 	    control_listeners, NULL },
+	{ 50, "connect to another host", connect_lan, { ENETUNREACH, ECONNREFUSED, EACCES }, control_listeners,
+	    NULL },
 	{ 52, "AF_PACKET", packet_socket, { EAFNOSUPPORT }, control_namespaces, NULL },
 	{ 52, "AF_PACKET with a bit beyond 32", dirty_packet_socket, { EAFNOSUPPORT }, control_namespaces, NULL },
 	{ 52, "raw IP", raw_socket, { EPERM, EACCES }, control_namespaces, NULL },
@@ -237,4 +330,21 @@ struct attempts
 probe_network(void)
 {
 	return (struct attempts){ list, sizeof(list) / sizeof(list[0]) };
+}
+
+/* What a loopback of its own would answer. */
+static const struct attempt without_loopback[] = {
+	{ 50, "connect to another network", connect_elsewhere, { ENETUNREACH, EACCES, EAFNOSUPPORT },
+	    control_elsewhere, NULL },
+	{ 50, "send a datagram to another network", send_elsewhere, { ENETUNREACH, EPERM, EACCES, EAFNOSUPPORT },
+	    control_elsewhere, NULL },
+	{ 50, "send a datagram to loopback", send_to_loopback, { ENETUNREACH, EPERM, EACCES, EAFNOSUPPORT },
+	    control_elsewhere, NULL },
+	{ 50, "find a network that is up", find_network, { HELD }, NULL, "this machine may have none" },
+};
+
+struct attempts
+probe_without_loopback(void)
+{
+	return (struct attempts){ without_loopback, sizeof(without_loopback) / sizeof(without_loopback[0]) };
 }

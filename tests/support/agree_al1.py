@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Both verifiers on the vectors and on what can be done to them: they must agree on every exit code.
 
-usage: agree_al1.py PATH-OF-agent-safe-audit-verify VECTORS-FOLDER [STEP]
-STEP: try every STEP-th byte and cut (default 13).  Exit 0 when they agree, 1 otherwise.
+usage: agree_al1.py PATH-OF-agent-safe-audit-verify VECTORS-FOLDER [STEP [DUMPS-FOLDER]]
+STEP: try every STEP-th byte and cut (default 13).  DUMPS-FOLDER: logs that unit tests have judged (AL1_DUMP).  Exit 0 when they agree, 1 otherwise.
 """
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,8 @@ def ours(binary, folder, trust, segments):
     for name in os.listdir(folder):
         os.unlink(os.path.join(folder, name))
     for name, raw in zip(NAMES, segments):
-        with open(os.path.join(folder, "seg-%020d.jsonl" % name), "wb") as file:
+        suffix = ".zst" if raw.startswith(verify_al1.MAGIC) else ""
+        with open(os.path.join(folder, "seg-%020d.jsonl%s" % (name, suffix)), "wb") as file:
             file.write(raw)
     return subprocess.run([binary, "--trust", trust, folder], stdout=subprocess.DEVNULL).returncode
 
@@ -59,6 +61,42 @@ def line_edits(context, segments):
         swapped = flat[:]
         swapped[i], swapped[i - 1] = swapped[i - 1], swapped[i]
         compare(context, "line %d swapped" % i, [b"".join(swapped[:border]), b"".join(swapped[border:])])
+
+
+def compressed(context, segments, step):
+    """The first segment as a Zstandard file, and what can be done to that."""
+    packed = subprocess.run(["zstd", "-19qc"], input=segments[0], stdout=subprocess.PIPE, check=True).stdout
+    sized = subprocess.run(["zstd", "-19qc", "--stream-size=%d" % len(segments[0])], input=segments[0],
+                           stdout=subprocess.PIPE, check=True).stdout
+    if compare(context, "compressed", [sized, segments[1]]) != 0:
+        failures.append("the compressed vectors do not verify")
+    if compare(context, "compressed without its size", [packed, segments[1]]) != 4:
+        failures.append("a frame without its size is accepted")
+    for at in range(4, len(sized), step):
+        compare(context, "compressed: byte %d" % at, [sized[:at] + bytes([sized[at] ^ 1 << at % 8]) + sized[at + 1:], segments[1]])
+        compare(context, "compressed: cut %d" % at, [sized[:at], segments[1]])
+    for more in (b"\n", sized, bytes(3)):
+        compare(context, "compressed: %d bytes more" % len(more), [sized + more, segments[1]])
+
+
+def dumped(folder):
+    """What the unit tests have built by hand, and what our verifier's code has said of it."""
+    global tried
+    for name in sorted(os.listdir(folder)):
+        at = os.path.join(folder, name)
+        code, origin, key, operator, why = open(os.path.join(at, "expect")).read().split("\n")[:5]
+        files = sorted(file for file in os.listdir(at) if file not in ("expect", "anchors"))
+        seqs = [int(file.split("-")[1]) for file in files]
+        segments = [open(os.path.join(at, file), "rb").read() for file in files]
+        anchors = os.path.join(at, "anchors")
+        said, reason = verify_al1.verify(
+            segments, [None if seq == 2**64 - 1 else seq for seq in seqs], None if origin == "-" else origin.encode(),
+            None if key == "-" else bytes.fromhex(key), None if operator == "-" else bytes.fromhex(operator),
+            open(anchors, "rb").read() if os.path.exists(anchors) else None)
+        tried += 1
+        if said != int(code):
+            failures.append("%s: agent-safe-audit-verify says %s (%s), the second verifier %d (%s)" % (
+                at, code, why, said, reason))
 
 
 def bodies(seed, count):
@@ -110,6 +148,12 @@ def main():
         flips_and_cuts(context, segments, step)
         line_edits(context, segments)
         strict_bodies(context, segments, 1500)
+        if shutil.which("zstd"):
+            compressed(context, segments, max(1, step // 4))
+        else:
+            print("not compared: compressed segments, the program zstd is not here")
+    if len(sys.argv) > 4:
+        dumped(sys.argv[4])
     for failure in failures[:20]:
         print(failure)
     print("%d logs, %d disagreements" % (tried, len(failures)))

@@ -2,10 +2,12 @@
 #define AL1_LOG_H
 
 /*
- * Logs for tests: built line by line with any key and any fault, and judged by the verifier.
+ * Logs for tests: built line by line with any key and any fault, and judged by the verifier.  With
+ * AL1_DUMP=FOLDER each log that is judged goes there too, with the verdict: for a second verifier.
  * Needs auditor/{record,strict,scan,tree,chain,walk,dispatch,sign,journal}.c and auditor/verify/verify.c.
  */
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <assert.h>
 #include <stdio.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "digest.h"
+#include "text.h"
 
 #include "sign.h"
 #include "verify.h"
@@ -149,6 +152,69 @@ log_join(struct log *log)
 
 static struct verify log_verdict;
 
+static inline FILE *
+log_dump_file(const char *folder, const char *name)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	if (!file)
+		abort();
+	return file;
+}
+
+static inline void
+log_dump_copy(const char *folder, const char *path)
+{
+	FILE *from = fopen(path, "r"), *to = log_dump_file(folder, "anchors");
+	int c;
+
+	if (!from)
+		abort();
+	while ((c = getc(from)) != EOF)
+		putc(c, to);
+	fclose(from);
+	fclose(to);
+}
+
+/* Not when the verdict rests on more than the lines: notes, an age, a challenge.  anchors: a path, or NULL. */
+static inline void
+log_dump(const struct verify *verify, const char *const *segments, const size_t *lengths, const uint64_t *seqs,
+    size_t count, const char *anchors)
+{
+	static unsigned number;
+	const struct chain *chain = &verify->walk.chain;
+	char folder[400], name[64], hex[65];
+	FILE *file;
+
+	if (!getenv("AL1_DUMP") || verify->note_count > 0 || verify->max_age_seconds > 0 || verify->challenge)
+		return;
+	snprintf(folder, sizeof(folder), "%s/%d-%u", getenv("AL1_DUMP"), (int)getpid(), number++);
+	if (mkdir(folder, 0700) < 0)
+		abort();
+	for (size_t i = 0; i < count; i++) {
+		/* A segment without a name, or one of a wrong name, stays what it is in the order. */
+		snprintf(name, sizeof(name), "%zu-%020llu", i, (unsigned long long)seqs[i]);
+		file = log_dump_file(folder, name);
+		fwrite(segments[i], 1, lengths[i], file);
+		fclose(file);
+	}
+	file = log_dump_file(folder, "expect");
+	fprintf(file, "%d\n%s\n", (int)verify->verdict, chain->origin_known ? LOG_ORIGIN : "-");
+	text_hex(hex, chain->genesis_key, 32);
+	fprintf(file, "%s\n", chain->key_known ? hex : "-");
+	text_hex(hex, chain->operator_key, 32);
+	fprintf(file, "%s\n%s\n", chain->operator_known ? hex : "-", verify->reason);
+	fclose(file);
+	if (anchors)
+		log_dump_copy(folder, anchors);
+}
+
+/* The operator's key of the next judgements, or NULL. */
+static const uint8_t *log_operator;
+
 /* Segments given as descriptors are read from their begin. */
 static inline enum verdict
 log_judge_segments(const char *const *segments, const size_t *lengths, const uint64_t *seqs, size_t count,
@@ -159,6 +225,8 @@ log_judge_segments(const char *const *segments, const size_t *lengths, const uin
 	memset(&log_verdict.dispatch, 0, sizeof(log_verdict.dispatch));
 	log_verdict.told = 0;
 	verify_begin(&log_verdict, key ? LOG_ORIGIN : NULL, key);
+	if (log_operator)
+		verify_trust_operator(&log_verdict, log_operator);
 	for (size_t i = 0; i < count && more; i++) {
 		int fd = memfd_create("segment", MFD_CLOEXEC);
 
@@ -168,6 +236,7 @@ log_judge_segments(const char *const *segments, const size_t *lengths, const uin
 		close(fd);
 	}
 	verify_end(&log_verdict, now_us);
+	log_dump(&log_verdict, segments, lengths, seqs, count, NULL);
 	return log_verdict.verdict;
 }
 

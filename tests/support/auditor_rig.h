@@ -40,11 +40,12 @@ struct rig {
 };
 
 static struct auditor rig_auditor; /* in the child only */
+static const char *rig_place;      /* where to begin to look for a place; NULL: /tmp */
 
 static inline void
 rig_make(struct rig *rig)
 {
-	static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
+	const char *const places[] = { rig_place ? rig_place : "/tmp", "/var/tmp", "/dev/shm" };
 
 	*rig = (struct rig){ .log_fd = -1 };
 	for (size_t i = 0; i < 3 && rig->log_fd < 0; i++) {
@@ -91,6 +92,7 @@ rig_remove(struct rig *rig)
 	segments_free(&segments);
 	unlinkat(rig->log_fd, "trust", 0);
 	unlinkat(rig->key_fd, "key.state", 0);
+	unlinkat(rig->key_fd, "log.key", 0);
 	close(rig->log_fd);
 	close(rig->key_fd);
 	snprintf(path, sizeof(path), "%s/log", rig->folder);
@@ -313,6 +315,7 @@ rig_intent_facts(void)
 	fields_put_u64(&writer, FACT_PROGRAM_INO, UINT64_MAX);
 	fields_put(&writer, FACT_PROGRAM_SHA256, digest, sizeof(digest));
 	fields_put_text(&writer, FACT_PROFILE, "default");
+	fields_put_text(&writer, FACT_NETWORK, "none");
 	fd = fields_seal(&writer, "facts");
 	fields_free(&writer);
 	return fd;
@@ -333,6 +336,7 @@ static inline int
 rig_fact_fields(enum fact fact)
 {
 	struct run_end end = { .outcome = OUTCOME_SUCCEEDED, .layers = LAYER_SECCOMP };
+	uint64_t handled[3] = { 0xffff, 3, 3 };
 	uint8_t digest[32] = { 9 };
 	struct fields_writer writer;
 	int fd;
@@ -343,6 +347,7 @@ rig_fact_fields(enum fact fact)
 		fields_put_u64(&writer, FACT_LAYERS, LAYER_SECCOMP | LAYER_LANDLOCK);
 		fields_put_u64(&writer, FACT_LANDLOCK_ABI, 6);
 		fields_put(&writer, FACT_FILTER_SHA256, digest, sizeof(digest));
+		fields_put(&writer, FACT_LANDLOCK_HANDLED, handled, sizeof(handled));
 	} else if (fact == FACT_ENDED)
 		fields_put(&writer, FACT_END, &end, sizeof(end));
 	else if (fact == FACT_LOST)

@@ -87,6 +87,19 @@ put_limits(struct fields_writer *writer, const struct cage_order *order)
 	fields_put_u64(writer, PLAN_TMP_BYTES, order->tmp_bytes ? order->tmp_bytes : 16u << 20);
 }
 
+static void
+put_options(struct fields_writer *writer, const struct cage_order *order)
+{
+	for (size_t i = 0; order->read_paths && order->read_paths[i]; i++)
+		fields_put_text(writer, PLAN_READ_PATH, order->read_paths[i]);
+	for (size_t i = 0; order->write_paths && order->write_paths[i]; i++)
+		fields_put_text(writer, PLAN_WRITE_PATH, order->write_paths[i]);
+	if (order->idle_ms)
+		fields_put_u64(writer, PLAN_IDLE_MS, order->idle_ms);
+	if (order->minimum)
+		fields_put_u64(writer, PLAN_MINIMUM, order->minimum);
+}
+
 int
 cage_rig_plan(struct cage_rig *rig, const struct cage_order *order)
 {
@@ -104,7 +117,7 @@ cage_rig_plan(struct cage_rig *rig, const struct cage_order *order)
 		return -1;
 	fields_begin(&writer, PLAN_MAGIC);
 	fields_put(&writer, PLAN_POLICY_SHA256, rig->boot.policy_sha256, 32);
-	fields_put_text(&writer, PLAN_PROFILE, "default");
+	fields_put_text(&writer, PLAN_PROFILE, order->profile ? order->profile : "default");
 	fields_put_text(&writer, PLAN_ROOT, rig->workspace);
 	put_directory(&writer, PLAN_CWD, cwd);
 	for (size_t i = 0; order->argv[i]; i++)
@@ -116,6 +129,7 @@ cage_rig_plan(struct cage_rig *rig, const struct cage_order *order)
 		if (field.tag < ASSESS_RULE_RESOLVED)
 			fields_put(&writer, field.tag, field.bytes, field.length);
 	put_limits(&writer, order);
+	put_options(&writer, order);
 	fd = fields_seal(&writer, "plan");
 	fields_free(&writer);
 	sealed_unmap(answer, length);

@@ -133,7 +133,7 @@ start(struct cage_rig *rig)
 void
 cage_rig_open(struct cage_rig *rig, bool ordinary)
 {
-	memset(rig, 0, sizeof(*rig));
+	*rig = (struct cage_rig){ .beside = rig->beside };
 	rig->ordinary = ordinary;
 	rig->permit = true;
 	digest_open();

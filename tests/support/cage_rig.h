@@ -14,10 +14,11 @@
 #include "boot.h"
 #include "channel.h"
 
-#define CAGE_RIG_SLOTS 2
+#define CAGE_RIG_SLOTS 8
 #define CAGE_RIG_OWNER 12345 /* owns the workspace; the ordinary user */
 
 struct cage_rig {
+	bool beside;                /* with places beside the root, see cage_world.c; set it before the start */
 	bool ordinary;
 	char base[LIMIT_PATH];      /* everything lies below it */
 	char workspace[LIMIT_PATH]; /* base/ws, or where the caller said */
@@ -48,6 +49,9 @@ struct cage_order {
 	const char *const *argv;
 	const char *const *envp;    /* default: PATH, HOME, LANG */
 	const char *cwd;            /* default: the workspace */
+	const char *profile;        /* default: "default" */
+	const char *const *read_paths, *const *write_paths; /* NULL-ended; see cage_world.c for what there is */
+	uint64_t minimum, idle_ms;
 	uint64_t timeout_ms, file_bytes, cpu_seconds, processes, open_files, tmp_bytes;
 	unsigned slot;
 	void (*spoil)(struct cage_rig *rig); /* called between assessment and start */

@@ -64,6 +64,42 @@ put(const char *path, const char *text)
 	close(fd);
 }
 
+/* What lies beside the root, and in it. */
+static const struct {
+	const char *name;
+	uint64_t flags;
+} extras[] = {
+	{ "read", ROOT_EXTRA_READ }, { "read/file", ROOT_EXTRA_READ }, { "write", ROOT_EXTRA_WRITE },
+	{ "read/open", ROOT_EXTRA_WRITE }, { "ws/a/kept", ROOT_EXTRA_READ }, { "wfile", ROOT_EXTRA_WRITE },
+};
+
+#define EXTRAS (sizeof(extras) / sizeof(extras[0]))
+
+static void
+fill_extras(struct cage_rig *rig)
+{
+	for (size_t i = 0; i < EXTRAS; i++) {
+		struct boot_root *root = &rig->boot.roots[rig->boot.root_count++];
+
+		text_format(root->path, LIMIT_PATH, "%s/%s", rig->base, extras[i].name);
+		root->flags = extras[i].flags;
+		root->uid = root->gid = CAGE_RIG_OWNER;
+	}
+}
+
+/* "read" is closed to all but its owner, below it everybody may look. */
+static void
+make_extras(struct cage_rig *rig)
+{
+	char script[4 * LIMIT_PATH];
+
+	text_format(script, sizeof(script), "set -e; umask 022; cd %s; mkdir read read/open write ws/a ws/a/kept;"
+	    "echo told >read/file; echo hidden >read/closed; chmod 600 read/closed; echo old >wfile;"
+	    "echo kept >ws/a/kept/file; chown -R %u:%u read write wfile ws/a", rig->base, CAGE_RIG_OWNER,
+	    CAGE_RIG_OWNER);
+	need(cage_rig_shell(script) == 0, "places beside the root");
+}
+
 static void
 fill_boot(struct cage_rig *rig)
 {
@@ -87,6 +123,8 @@ fill_boot(struct cage_rig *rig)
 	boot->root_count = 1;
 	text_copy(boot->roots[0].path, LIMIT_PATH, rig->workspace);
 	boot->roots[0].uid = boot->roots[0].gid = CAGE_RIG_OWNER;
+	if (rig->beside)
+		fill_extras(rig);
 }
 
 /* A user namespace with this one line in its maps; its descriptor. */
@@ -122,23 +160,45 @@ map_namespace(const char *line)
 	return fd;
 }
 
-/* The root as the slot's job owns it. */
+/* The mount point of a root in the box: a directory, or a file for a file. */
 static void
-attach_root(const struct cage_rig *rig, unsigned slot)
+make_point(const struct cage_rig *rig, unsigned slot, unsigned root)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP | MOUNT_ATTR_NOSUID |
-		MOUNT_ATTR_NODEV };
+	char name[32], path[LIMIT_PATH];
+	struct stat seen;
+	int fd;
+
+	text_format(name, sizeof(name), "box/idm/%u/%u", slot, root);
+	need(stat(rig->boot.roots[root].path, &seen) == 0, rig->boot.roots[root].path);
+	if (S_ISDIR(seen.st_mode)) {
+		make(rig, name, 0755, 0, 0);
+		return;
+	}
+	text_format(path, sizeof(path), "%s/%s", rig->base, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	need(fd >= 0, path);
+	close(fd);
+}
+
+/* A root as the slot's job owns it; what is only read, as it is. */
+static void
+attach_root(const struct cage_rig *rig, unsigned slot, unsigned root)
+{
+	bool read = rig->boot.roots[root].flags & ROOT_EXTRA_READ;
+	struct mount_attr attr = { .attr_set = (read ? MOUNT_ATTR_RDONLY : MOUNT_ATTR_IDMAP) |
+		MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
 	char line[64], path[LIMIT_PATH];
 	int tree, space;
 
 	text_format(line, sizeof(line), "%u %u 1", CAGE_RIG_OWNER, JOB_ID(slot));
 	space = map_namespace(line);
 	attr.userns_fd = (unsigned)space;
-	tree = (int)syscall(SYS_open_tree, AT_FDCWD, rig->workspace, OPEN_TREE_CLONE |
+	tree = (int)syscall(SYS_open_tree, AT_FDCWD, rig->boot.roots[root].path, OPEN_TREE_CLONE |
 	    OPEN_TREE_CLOEXEC);
 	need(tree >= 0 && syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr,
 	    sizeof(attr)) == 0, "idmap");
-	text_format(path, sizeof(path), "%s/box/idm/%u/0", rig->base, slot);
+	make_point(rig, slot, root);
+	text_format(path, sizeof(path), "%s/box/idm/%u/%u", rig->base, slot, root);
 	need(syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) == 0, path);
 	close(tree);
 	close(space);
@@ -155,9 +215,8 @@ make_box(const struct cage_rig *rig)
 	for (unsigned i = 0; i < CAGE_RIG_SLOTS; i++) {
 		text_format(name, sizeof(name), "box/idm/%u", i);
 		make(rig, name, 0755, 0, 0);
-		text_format(name, sizeof(name), "box/idm/%u/0", i);
-		make(rig, name, 0755, 0, 0);
-		attach_root(rig, i);
+		for (unsigned root = 0; root < rig->boot.root_count; root++)
+			attach_root(rig, i, root);
 	}
 	text_format(path, sizeof(path), "box/own");
 	make(rig, path, 0755, EXECUTOR_ID, EXECUTOR_ID);
@@ -205,6 +264,8 @@ cage_world_make(struct cage_rig *rig)
 	/* Closed to everybody but its owner: the executor gets in by the idmapped mount alone. */
 	make(rig, "ws", 0700, CAGE_RIG_OWNER, CAGE_RIG_OWNER);
 	cage_rig_write(rig, "agent-safe-policy.json", "{}\n", 0644);
+	if (rig->beside)
+		make_extras(rig);
 	make(rig, "runs", 0710, rig->boot.executor_uid, rig->boot.broker_gid);
 	for (unsigned i = 0; i < CAGE_RIG_SLOTS; i++) {
 		text_format(name, sizeof(name), "runs/%u", i);

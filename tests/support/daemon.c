@@ -130,6 +130,7 @@ write_orders(pid_t init)
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, uid);
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)init);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, 0);
+	fields_put_u64(&writer, KEEP_IDLE_MS, 0);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -185,6 +186,10 @@ place_daemon(const struct daemon_kind *kind, struct places *places, const int ch
 {
 	put(places, write_boot());
 	put(places, channels[0]);
+	if (kind->self == PROCESS_COURIER) {
+		put(places, open_folder("proj"));
+		return;
+	}
 	put(places, channels[1]);
 	switch (kind->self) {
 	case PROCESS_BROKER:

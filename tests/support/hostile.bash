@@ -3,6 +3,8 @@
 #   hostile_make                    workspace_make, and WS/proj/probe with a policy that lets it run
 #   hostile_run [OPTION...] -- ARG...   propose, approve and run `./probe ARG...`; the job is in $JOB,
 #                                       whatever became of it; fails only when it could not be run at all
+#   hostile_debug                   its policy with profile debug for everything
+#   hostile_try                     all attempts as one job, after hostile_host; what came of each is in $ATTEMPTS
 #   hostile_attempts                all of them as one job, after hostile_host; fails, and shows which, when one was
 #                                   not refused as it should be
 #   hostile_host                    listeners on this host; their options for `probe run` in $LISTENERS
@@ -14,7 +16,17 @@ hostile_make() {
 	workspace_make
 	# Not into the build folder: that may be closed to other uids.  Static: it needs nothing of the cage.
 	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -O2 -static -o "$WS/proj/probe" "$ROOT"/tests/hostile/*.c
-	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe"
+	# A protected file and folder, as they are in many workspaces.
+	mkdir "$WS/proj/.vscode"
+	echo '{}' >"$WS/proj/.mcp.json"
+	! is_root || chown "$WS_UID:$WS_UID" "$WS/proj/probe" "$WS/proj/.vscode" "$WS/proj/.mcp.json"
+	# A program to which root has given a capability (CAP_NET_RAW).
+	! is_root || {
+		cp "$WS/proj/probe" "$WS/proj/capable"
+		chown "$WS_UID:$WS_UID" "$WS/proj/capable"
+		/usr/bin/python3 -c 'import os, struct, sys
+os.setxattr(sys.argv[1], "security.capability", struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0))' "$WS/proj/capable"
+	}
 	workspace_policy <<-END
 	{
 	  "version": 2,
@@ -40,22 +52,33 @@ hostile_run() {
 	agent_safe run "$id" --execute >"$JOB" || [ $? = 1 ]
 }
 
-hostile_attempts() {
-	local attempts=$BATS_TEST_TMPDIR/attempts status
+hostile_debug() {
+	local policy
+	policy=$(jq '.cage = {"profile": "debug"}' "$WS/agent-safe-policy.json")
+	workspace_policy <<<"$policy"
+}
+
+hostile_try() {
+	local status
+	ATTEMPTS=$BATS_TEST_TMPDIR/attempts
 	status=$(agent_safe status)
 	hostile_run --timeout 100 -- run "${LISTENERS[@]}" --path "$(jq -er .state_dir <<<"$status")" \
 	    --path "$(jq -er .audit_dir <<<"$status")/log" --path "$(jq -er .runs_dir <<<"$status")" \
 	    --path "$(jq -er .propose_socket <<<"$status")" --path "$(jq -er .control_socket <<<"$status")" \
 	    --path "$WS/agent-safe-policy.json" --path /var/lib/agent-safe --path /run/agent-safe
-	jq -r .result.stdout "$JOB" >"$attempts"
-	refute grep UNEXPECTED "$attempts"
-	[ "$(wc -l <"$attempts")" -gt 100 ]
+	jq -r .result.stdout "$JOB" >"$ATTEMPTS"
+	[ "$(wc -l <"$ATTEMPTS")" -gt 100 ]
+}
+
+hostile_attempts() {
+	hostile_try
+	refute grep UNEXPECTED "$ATTEMPTS"
 }
 
 hostile_host() {
 	"$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 50); do
+	for _ in $(seq 300); do
 		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
 		sleep 0.1
 	done
@@ -69,7 +92,7 @@ s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
 time.sleep(600)' >"$BATS_TEST_TMPDIR/port" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 50); do
+	for _ in $(seq 300); do
 		[ ! -s "$BATS_TEST_TMPDIR/port" ] || break
 		sleep 0.1
 	done

@@ -15,7 +15,7 @@
 #define DESCRIPTORS 256 /* more than the rig has open */
 
 static pid_t
-start_worker(const char *script, int out_fd, int err_fd)
+start_worker(const struct rig_job *job, int control_fd, int out_fd, int err_fd)
 {
 	pid_t worker = fork();
 
@@ -28,7 +28,9 @@ start_worker(const char *script, int out_fd, int err_fd)
 	setsid();
 	dup2(out_fd, STDOUT_FILENO);
 	dup2(err_fd, STDERR_FILENO);
-	execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+	if (job->work)
+		_exit(job->work(control_fd));
+	execl("/bin/sh", "sh", "-c", job->script, (char *)NULL);
 	_exit(127);
 }
 
@@ -130,11 +132,12 @@ keeper_init(const struct rig_job *job, int control_fd, int out_fd, int err_fd)
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	fds[1].fd = signalfd(-1, &mask, SFD_CLOEXEC);
 	await_begin(&keeper);
-	worker = start_worker(job->script, out_fd, err_fd);
+	worker = start_worker(job, control_fd, out_fd, err_fd);
 	close(out_fd);
 	close(err_fd);
 	started.body.init_started.layers = LAYERS;
-	say(&keeper, &started);
+	if (!job->work)
+		say(&keeper, &started);
 	while (poll(fds, 2, -1) >= 0) {
 		if (fds[1].revents)
 			reap(&keeper, fds[1].fd, worker);

@@ -64,6 +64,7 @@ write_orders(const struct rig_job *job, pid_t init)
 	fields_put_u64(&writer, KEEP_EXECUTOR_UID, RIG_EXECUTOR_UID);
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)init);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, 0);
+	fields_put_u64(&writer, KEEP_IDLE_MS, job->idle_ms);
 	fd = need(fields_seal(&writer, "orders"), "orders");
 	fields_free(&writer);
 	return fd;
@@ -155,7 +156,9 @@ midwife(struct rig *rig, const struct rig_job *job, int executor_fd, int tell_fd
 	fds[KEEPER_CGROUP_KILL_FD] = open_cgroup(rig, "cgroup.kill", O_WRONLY);
 	fds[KEEPER_CGROUP_EVENTS_FD] = open_cgroup(rig, "cgroup.events", O_RDONLY);
 	fds[KEEPER_CGROUP_FREEZE_FD] = fds[KEEPER_AUDITOR_FD] = need(open("/dev/null", O_RDWR), "/dev/null");
-	fds[KEEPER_MEMORY_EVENTS_FD] = fds[KEEPER_MEMORY_PEAK_FD] = need(open("/dev/null", O_RDWR), "/dev/null");
+	fds[KEEPER_PIDS_EVENTS_FD] = fds[KEEPER_MEMORY_EVENTS_FD] = fds[KEEPER_MEMORY_PEAK_FD] =
+	    need(open("/dev/null", O_RDWR), "/dev/null");
+	fds[KEEPER_FILTERS_FD] = job->filters > 0 ? job->filters : need(open("/dev/null", O_RDWR), "/dev/null");
 	place_descriptors(fds);
 	become_keeper(program_fd);
 	_exit(1);
@@ -240,7 +243,7 @@ close_all(const int *fds, size_t count)
 void
 rig_clean(struct rig *rig)
 {
-	static const char *const names[] = { "lock", "keeper.sock", "out", "err", "result", "result.new", "fill" };
+	static const char *const names[] = { "lock", "keeper.sock", "out", "err", "denied", "result", "result.new", "fill" };
 
 	if (rig->keeper > 0) {
 		kill(rig->keeper, SIGKILL);

@@ -24,8 +24,10 @@
 
 struct rig_job {
 	const char *script;           /* run by sh -c; or */
+	int (*work)(int control_fd);  /* this in its place, says INIT_STARTED itself, its exit code; or */
 	void (*init)(int control_fd); /* this instead of the usual init; must not return */
 	uint64_t timeout_ms, grace_ms; /* 0: 10000 and 300 */
+	uint64_t idle_ms;
 	uint64_t keep_bytes;           /* 0: 1 MiB */
 	uint64_t output_bytes;
 	bool with_cgroup;
@@ -33,6 +35,7 @@ struct rig_job {
 	const char *orders;            /* these bytes instead of orders */
 	const char *tmpfs;             /* mount options: the run folder is a tmpfs */
 	void (*prepare)(int folder_fd);
+	int filters;                  /* what it answers denied calls by (keep.h); 0: there are none */
 };
 
 struct rig {

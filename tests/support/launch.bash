@@ -15,7 +15,7 @@ LT_UID=70001
 
 build_standins() {
 	${CC:-cc} -std=gnu17 -D_GNU_SOURCE -Wall -O1 -iquote "$ROOT/shared" -o "$1/agent-safe-broker" \
-	    "$ROOT"/tests/support/standin.c "$ROOT"/shared/{fields,boot,text}.c || return 1
+	    "$ROOT"/tests/support/standin.c "$ROOT"/shared/{fields,boot,text,tcp_ports}.c || return 1
 	ln "$1/agent-safe-broker" "$1/agent-safe-executor"
 	ln "$1/agent-safe-broker" "$1/agent-safe-auditor"
 	ln "$1/agent-safe-broker" "$1/agent-safe-keeper"

@@ -156,8 +156,8 @@ class Auditor(threading.Thread):
         values.update(self.welcome)
         last = hashlib.sha256(self.log[-1][2]).digest() if self.log else bytes(32)
         seq = self.seq(self.log[-1][0]) if self.log else 0
-        self.channel.send("BROKER_WELCOME", struct.pack("<Q32sQ32sQ32sQ32sII", values["last_sn"], last, seq, last,
-                                                        1, bytes(32), 1, b"K" * 32, values["acked_known"], 0))
+        self.channel.send("BROKER_WELCOME", struct.pack("<Q32sQ32sQ32sQ32sII32s", values["last_sn"], last, seq, last,
+                                                        1, bytes(32), 1, b"K" * 32, values["acked_known"], 0, b"L" * 32))
 
     def on_record_append(self, body, descriptors):
         sn, seal, _, kind = struct.unpack("<QII48s", body)
@@ -239,7 +239,7 @@ class Executor(threading.Thread):
 
     def run(self):
         try:
-            self.channel.send("EXECUTOR_READY", struct.pack("<QII32s", 0x1fff, 6, 4, bytes(32)))
+            self.channel.send("EXECUTOR_READY", struct.pack("<QII", 0x1fff, 6, 4) + bytes(6 * 3 * 32))
         except OSError:
             return  # the daemon refused to start
         while True:
@@ -369,7 +369,7 @@ class Executor(threading.Thread):
         now = time.time()
         end = END.pack(OUTCOME[outcome], code if code >= 0 else -1, -code if code < 0 else 0, 0, 0, 0,
                        int(begun * 1e6), int(now * 1e6), int((now - begun) * 1e6), 1000, 2000, 3000, 0, 0x1fff)
-        self.channel.send("RUN_ENDED", run + end + streams)
+        self.channel.send("RUN_ENDED", run + end + bytes(8 + 32) + streams)  # nothing denied
 
     def on_run_cancel(self, body, _):
         with self.lock:
@@ -475,7 +475,9 @@ class Broker:
         items += [(BOOT["BOOT_SLOT_INIT"], 200 + i) for i in range(self.slots)]
         items += [(BOOT["BOOT_ROOT_PATH"], self.work), (BOOT["BOOT_ROOT_FLAGS"], self.root_flags),
                   (BOOT["BOOT_ROOT_UID"], st.st_uid), (BOOT["BOOT_ROOT_GID"], st.st_gid),
-                  (BOOT["BOOT_POLICY_SHA256"], sha256), (BOOT["BOOT_LAYERS"], 0)]
+                  (BOOT["BOOT_POLICY_SHA256"], sha256), (BOOT["BOOT_LAYERS"], 0),
+                  (BOOT["BOOT_NETWORK"], 0), (BOOT["BOOT_COURIER_ID"], 0), (BOOT["BOOT_COURIER_PID"], 0),
+                  (BOOT["BOOT_AUDIT_REQUIRE"], 0), (BOOT["BOOT_AUDIT_QUORUM"], 0), (BOOT["BOOT_AUDIT_SECONDS"], 0)]
         return sealed(fields(b"ASBOOT01", items))
 
     def listen(self, path):

@@ -89,3 +89,16 @@ plan_bytes_with(uint16_t tag, const void *value, size_t size, size_t *length)
 		    rows[i].tag == tag ? size : rows[i].length);
 	return take(&writer, length);
 }
+
+unsigned char *
+plan_bytes_more(uint16_t tag, const void *value, size_t size, int times, size_t *length)
+{
+	struct fields_writer writer;
+
+	fields_begin(&writer, PLAN_MAGIC);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		fields_put(&writer, rows[i].tag, rows[i].bytes, rows[i].length);
+	while (times-- > 0)
+		fields_put(&writer, tag, value, size);
+	return take(&writer, length);
+}

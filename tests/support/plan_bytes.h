@@ -13,4 +13,7 @@ unsigned char *plan_bytes(uint16_t tag, enum plan_flaw flaw, int with_interprete
 /* The same with another value in the field `tag`. */
 unsigned char *plan_bytes_with(uint16_t tag, const void *value, size_t size, size_t *length);
 
+/* A good plan, and behind it this field, so many times. */
+unsigned char *plan_bytes_more(uint16_t tag, const void *value, size_t size, int times, size_t *length);
+
 #endif

@@ -43,7 +43,7 @@ static int
 answer_bounds(void)
 {
 	static char paths[LIMIT_ROOTS][LIMIT_PATH];
-	unsigned long flags[LIMIT_ROOTS], slots = 2;
+	unsigned long flags[LIMIT_ROOTS], slots = 2, network = 0, port = 0;
 	unsigned roots = 0;
 	char line[LIMIT_PATH + 64];
 	unsigned char digest[32] = { 7 };
@@ -58,7 +58,7 @@ answer_bounds(void)
 			return puts("ASBNDS01garbage"), 0;
 		if (strncmp(line, "hang", 4) == 0)
 			pause();
-		if (sscanf(line, "slots %lu", &slots) == 1)
+		if (sscanf(line, "slots %lu", &slots) == 1 || sscanf(line, "network %lu %lu", &network, &port) >= 1)
 			continue;
 		if (sscanf(line, "root %lu %4095[^\n]", &flags[roots], paths[roots]) == 2)
 			roots++;
@@ -71,6 +71,11 @@ answer_bounds(void)
 		fields_put_text(&writer, BOUNDS_ROOT_PATH, paths[i]);
 	for (unsigned i = 0; i < roots; i++)
 		fields_put_u64(&writer, BOUNDS_ROOT_FLAGS, flags[i]);
+	fields_put_u64(&writer, BOUNDS_NETWORK, network);
+	if (port)
+		fields_put_u64(&writer, BOUNDS_TCP_PORT, port);
+	for (uint16_t tag = BOUNDS_AUDIT_REQUIRE; tag <= BOUNDS_AUDIT_SECONDS; tag++)
+		fields_put_u64(&writer, tag, 0);
 	return write_fields(&writer);
 }
 

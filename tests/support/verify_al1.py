@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 """A second verifier of AL1 logs, written from the format alone; standard library only.
 
-usage: verify_al1.py [--origin TEXT --key BASE64] SEGMENT...
-Segments in order.  Exit: 0 whole, 4 tampered, 6 incomplete; one line on standard output says why.
+usage: verify_al1.py [--origin TEXT --key BASE64] [--operator BASE64] [--anchors FILE] SEGMENT...
+Segments in order, plain or compressed (that takes the program zstd).  Exit: 0 whole, 4 tampered, 6 incomplete; one line on standard output says why.
 It shares no code with agent-safe-audit-verify and is there to disagree with it.
 """
 import base64
 import functools
 import hashlib
+import json
 import os
 import re
+import subprocess
 import sys
 
 LINE = re.compile(
@@ -19,6 +21,16 @@ LINE = re.compile(
 SEAL = re.compile(rb'\{"n":(0|[1-9][0-9]{0,17}),"size":(0|[1-9][0-9]{0,17}),"root":"([^"]{44})","next":"([^"]{44})",'
                   rb'"sig":"([^"]{88})"\}')
 GENESIS = re.compile(rb'\{"origin":"([^"\\]{1,511})","key":"([^"]{44})"\}')
+REKEY = re.compile(rb'\{"size":(0|[1-9][0-9]{0,17}),"head":"([0-9a-f]{64})","key":"([^"]{44})",'
+                   rb'"reason":"([ !#-\[\]-~]{1,200})","sig":"([^"]{88})"\}')
+PRUNE = re.compile(rb'\{"from":(0|[1-9][0-9]{0,17}),"to":(0|[1-9][0-9]{0,17}),"head_hash":"([0-9a-f]{64})",'
+                   rb'"root":"([^"]{44})","seals":(0|[1-9][0-9]{0,17}),"sn":\[(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17}),'
+                   rb'(0|[1-9][0-9]{0,17})\],"segments":(0|[1-9][0-9]{0,17})\}')
+ANCHOR = re.compile(rb'\{"anchor":1,"seq":(0|[1-9][0-9]{0,17}),"prev":"([0-9a-f]{64})","sn":\[(0|[1-9][0-9]{0,17}),'
+                    rb'(0|[1-9][0-9]{0,17}),(0|[1-9][0-9]{0,17})\],"unsealed":(0|[1-9][0-9]{0,17}),'
+                    rb'"peaks":\[((?:"[^"]{44}"(?:,(?=")|(?=\])))*)\]\}\n')
+JOINT = re.compile(rb'\{"after":"seg-[0-9]{20}\.jsonl","torn":(?:0,"torn_sha256":""|[1-9][0-9]{0,17},"torn_sha256":"[0-9a-f]{64}")\}')
+SOURCES = (b"auditor", b"broker", b"executor")
 LOG_TYPES = {b"log." + t for t in (b"genesis", b"seal", b"segment", b"recover", b"challenge", b"cosign", b"refused",
                                    b"prune", b"rekey", b"space")}
 
@@ -157,11 +169,14 @@ def signed(key, text, signature):
 # --- the chain
 
 class Chain:
-    def __init__(self, origin, key):
-        self.origin, self.key, self.trusted = origin, key, key is not None
+    def __init__(self, origin, key, operator=None):
+        self.origin, self.key, self.trusted, self.operator = origin, key, key is not None, operator
         self.seq, self.head, self.peaks = 0, bytes(32), []  # peaks: (level, hash), largest first
-        self.sn = {b"auditor": 0, b"broker": 0, b"executor": 0}
+        self.sn = {source: 0 for source in SOURCES}
         self.seals, self.unsealed, self.told, self.joint = 0, 0, 0, None
+        self.begin, self.begin_head = 0, None  # where the segment in hand begins, and the hash before that
+        self.unproven, self.cut, self.cut_told = False, None, False
+        self.approved, self.runs = set(), {}
 
     def root(self):
         if not self.peaks:
@@ -177,26 +192,40 @@ class Chain:
             node, level = sha(b"\x01", self.peaks.pop()[1], node), level + 1
         self.peaks.append((level, node))
 
-    def take(self, line):
+    def join(self, joint):
+        self.joint, self.begin, self.begin_head = joint, self.seq, self.head
+
+    @staticmethod
+    def form(line):
         match = LINE.fullmatch(line)
         if not match or len(line) > 65536:
             raise Bad("form")
-        seq, prev, t, src, sn, kind, d = match.groups()
+        kind, src = match.group(6), match.group(4)
         if (kind in LOG_TYPES) != (src == b"auditor") or (kind.startswith(b"log.") and kind not in LOG_TYPES):
             raise Bad("type")
-        strict(d)
+        strict(match.group(7))
+        return match.groups()
+
+    def take(self, line):
+        seq, prev, t, src, sn, kind, d = self.form(line)
         if int(seq) != self.seq or prev.decode() != self.head.hex() or int(sn) != self.sn[src]:
             raise Bad("seq, prev or sn")
         if (self.seq == 0) != (kind == b"log.genesis") or (self.seq == 1 and kind != b"log.seal"):
             raise Bad("begin of the log")
-        if (kind == b"log.segment") != (self.joint is not None) or kind == b"log.rekey":
+        if (kind == b"log.segment") != (self.joint is not None):
             raise Bad("place")
-        if kind == b"log.segment" and d != self.joint:
-            raise Bad("joint")
         if kind == b"log.seal":
-            self.seal(d, seq, prev, t)
+            self.seal(d, seq, prev, t, self.root())
         elif self.unsealed == 256:
             raise Bad("unsealed")
+        if kind == b"log.segment" and (d != self.joint if self.joint else not JOINT.fullmatch(d)):
+            raise Bad("joint")
+        if kind == b"log.rekey":
+            if self.seq != self.begin + 1 or self.begin == 0:
+                raise Bad("rekey: place")
+            self.rekey(d, self.begin_head)
+        if kind == b"log.prune":
+            self.prune(d)
         if kind == b"log.genesis":
             self.genesis(d)
         self.unsealed = 0 if kind == b"log.seal" else self.unsealed + 1
@@ -204,6 +233,7 @@ class Chain:
         self.joint, self.seq, self.head = None, self.seq + 1, sha(line)
         self.sn[src] += 1
         self.grow(line)
+        self.follow(src, kind, d)
 
     def genesis(self, d):
         match = GENESIS.fullmatch(d)
@@ -211,17 +241,154 @@ class Chain:
             raise Bad("genesis")
         self.origin, self.key = match.group(1), unbase64(match.group(2), 32)
 
-    def seal(self, d, seq, prev, t):
+    def seal(self, d, seq, prev, t, own_root):
         match = SEAL.fullmatch(d)
         if not match:
             raise Bad("seal: form")
         n, size, root, following, signature = match.groups()
-        if int(n) != self.seals or size != seq or unbase64(root, 32) != self.root():
+        if int(n) != self.seals or size != seq or (own_root and unbase64(root, 32) != own_root):
             raise Bad("seal: number, size or root")
         text = b"%s\n%s\n%s\nseal %s %s %s %s\n" % (self.origin, size, root, n, prev, following, t)
+        unbase64(root, 32)
         if not signed(self.key, text, unbase64(signature, 64)):
             raise Bad("seal: signature")
         self.key, self.seals = unbase64(following, 32), self.seals + 1
+
+    def rekey(self, d, head):
+        match = REKEY.fullmatch(d)
+        if not match:
+            raise Bad("rekey: form")
+        size, signed_head, key, reason, signature = match.groups()
+        if int(size) + 1 != self.seq or (head is not None and signed_head.decode() != head.hex()):
+            raise Bad("rekey: size or head")
+        text = b"agent-safe-audit-rekey/1\n%s\n%s\n%s\n%s\n%s\n" % (self.origin, size, signed_head, key, reason)
+        signature, key = unbase64(signature, 64), unbase64(key, 32)
+        if self.operator is None:
+            self.unproven = True
+        elif not signed(self.operator, text, signature):
+            raise Bad("rekey: signature")
+        self.key = key
+
+    def prune(self, d):
+        match = PRUNE.fullmatch(d)
+        if not match or not int(match.group(1)) <= int(match.group(2)) < self.seq or int(match.group(9)) == 0:
+            raise Bad("prune: form")
+        seq = int(match.group(2)) + 1
+        if self.cut and seq == self.cut[0]:
+            told = (seq, match.group(3).decode(), unbase64(match.group(4), 32), int(match.group(5)),
+                    tuple(int(n) for n in match.groups()[5:8]))
+            if told != self.cut:
+                raise Bad("prune: differs from the anchors")
+            self.cut_told = True
+
+    def follow(self, src, kind, d):
+        """What the records of a run say of each other."""
+        if kind == b"job.approved" and src == b"broker":
+            self.approved.add(text_of(d, "job"))
+        elif kind == b"job.dispatch" and src == b"broker":
+            run = (text_of(d, "job"), number_of(d, "attempt"))
+            if None not in run and text_of(d, "spec_sha256") is not None and not self.runs.get(run, "").startswith("used"):
+                self.runs[run] = text_of(d, "spec_sha256")
+        elif kind == b"exec.intent" and src == b"executor":
+            run, digest = (text_of(d, "job"), number_of(d, "attempt")), text_of(d, "spec_sha256")
+            if None in run or digest is None or self.runs.get(run) != digest or run[0] not in self.approved:
+                raise Bad("intent without dispatch or approval")
+            self.runs[run] = "used"
+
+    # --- a log whose beginning was removed
+
+    def take_anchor(self, line):
+        if self.cut:
+            raise Bad("anchors: a line behind the anchor")
+        match = ANCHOR.fullmatch(line)
+        if match:
+            self.begin_at(match)
+            return
+        seq, prev, t, src, sn, kind, d = self.form(line)
+        if int(seq) < self.seq or int(sn) < self.sn[b"auditor"]:
+            raise Bad("anchors: backwards")
+        if int(seq) == self.seq and prev.decode() != self.head.hex():
+            raise Bad("anchors: prev")
+        if (kind == b"log.genesis") != (self.seq == 0) or (self.seq == 0 and int(seq) != 0):
+            raise Bad("anchors: genesis")
+        self.seq = int(seq)
+        if kind == b"log.genesis":
+            self.genesis(d)
+        elif kind == b"log.seal":
+            self.seal(d, seq, prev, t, None)
+        elif kind == b"log.rekey":
+            self.rekey(d, None)
+        else:
+            raise Bad("anchors: type")
+        self.seq, self.head = self.seq + 1, sha(line)
+        self.sn[b"auditor"] = int(sn) + 1
+
+    def begin_at(self, match):
+        seq, prev, unsealed = int(match.group(1)), match.group(2), int(match.group(6))
+        sn = tuple(int(n) for n in match.groups()[2:5])
+        peaks = [unbase64(text, 32) for text in re.findall(rb'"([^"]{44})"', match.group(7))]
+        levels = [level for level in range(63, -1, -1) if seq >> level & 1]
+        if self.seals == 0 or seq == 0 or seq < self.seq or sn[0] < self.sn[b"auditor"] or unsealed >= 256 or len(peaks) != len(levels):
+            raise Bad("anchors: the anchor")
+        self.peaks, self.seq, self.head, self.unsealed = list(zip(levels, peaks)), seq, bytes.fromhex(prev.decode()), unsealed
+        self.sn = dict(zip(SOURCES, sn))
+        self.cut = (seq, prev.decode(), self.root(), self.seals, sn)
+        self.join(b"")
+
+
+def text_of(d, key):
+    """A string member of the top level without an escape; keys have none, and the bytes are strict JSON."""
+    value_of = members(d).get(key)
+    return value_of if isinstance(value_of, str) and ("\\" not in value_of) else None
+
+
+def number_of(d, key):
+    value_of = members(d).get(key)
+    return value_of if type(value_of) is int and value_of >= 0 else None
+
+
+def members(d):
+    return json.loads(d.decode())
+
+
+# --- compressed segments (RFC 8878): the frame's limits are looked at here, the content is zstd's work
+
+MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+def unpack(raw):
+    if not raw.startswith(MAGIC):
+        return raw
+    if len(raw) < 6:
+        raise Bad("frame: cut off")
+    descriptor = raw[4]
+    single, code = descriptor >> 5 & 1, descriptor >> 6
+    size_bytes = (single, 2, 4, 8)[code]
+    at = 5
+    if descriptor & 0x0b or size_bytes == 0:
+        raise Bad("frame: dictionary, reserved bit or no size")
+    window = 0
+    if not single:
+        window = (1 << 10 + (raw[at] >> 3)) * (8 + (raw[at] & 7)) // 8
+        at += 1
+    size = int.from_bytes(raw[at:at + size_bytes], "little") + (256 if size_bytes == 2 else 0)
+    at += size_bytes
+    if size > 128 << 20 or (size if single else window) > 8 << 20:
+        raise Bad("frame: too large")
+    last = False
+    while not last:
+        header = int.from_bytes(raw[at:at + 3], "little")
+        if len(raw) < at + 3:
+            raise Bad("frame: cut off")
+        last, kind = header & 1, header >> 1 & 3
+        at += 3 + (1 if kind == 1 else header >> 3)
+    at += 4 * (descriptor >> 2 & 1)
+    if at != len(raw):
+        raise Bad("frame: cut off, or bytes behind it")
+    done = subprocess.run(["zstd", "-dcq", "--no-sparse"], input=raw, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode != 0 or len(done.stdout) != size:
+        raise Bad("frame: damaged")
+    return done.stdout
 
 
 def read_segment(chain, raw):
@@ -239,17 +406,35 @@ def read_segment(chain, raw):
     return b"", None, at
 
 
-def verify(segments, names, origin, key):
-    chain = Chain(origin, key)
-    torn, why, before = b"", None, 0
+def read_anchors(chain, raw):
+    lines = raw.split(b"\n")
+    for line in lines[:-1]:
+        chain.take_anchor(line + b"\n")
+    if lines[-1] or not chain.cut:
+        raise Bad("anchors: not complete")
+
+
+def verify(segments, names, origin, key, operator=None, anchors=None):
+    chain = Chain(origin, key, operator)
+    torn, why, before, number = b"", None, None, 0
+    try:
+        if anchors is not None:
+            read_anchors(chain, anchors)
+    except (Bad, ValueError) as reason:
+        return 4, str(reason)
     for number, raw in enumerate(segments):
+        if chain.cut and before is None and names[number] is not None and names[number] < chain.cut[0]:
+            continue
         if names[number] is not None and names[number] != chain.seq:
             return 4, why or "name"
         first, had = chain.seq, why
-        if number:
-            chain.joint = b'{"after":"seg-%020d.jsonl","torn":%d,"torn_sha256":"%s"}' % (
-                before, len(torn), sha(torn).hex().encode() if torn else b"")
-        torn, why, good = read_segment(chain, raw)
+        if before is not None:
+            chain.join(b'{"after":"seg-%020d.jsonl","torn":%d,"torn_sha256":"%s"}' % (
+                before, len(torn), sha(torn).hex().encode() if torn else b""))
+        try:
+            torn, why, good = read_segment(chain, unpack(raw))
+        except Bad as reason:
+            return 4, had or str(reason)
         if had and good == 0:
             return 4, had
         before = first
@@ -257,21 +442,26 @@ def verify(segments, names, origin, key):
         return 4, why
     if chain.seals == 0:
         return 4, "no seal"
-    if torn or chain.joint is not None or chain.unsealed or chain.told == 0:
-        return 6, "not complete"
+    if chain.cut and not chain.cut_told:
+        return 4, "no log.prune tells of the cut"
+    if torn or chain.joint is not None or chain.unsealed or chain.told == 0 or chain.unproven:
+        return 6, "not complete, or a log.rekey that nobody can check"
     return 0, "%d lines" % chain.seq
 
 
 def main():
-    arguments, origin, key = sys.argv[1:], None, None
-    if arguments[:1] == ["--origin"]:
-        origin, key, arguments = arguments[1].encode(), base64.b64decode(arguments[3]), arguments[4:]
+    arguments, given = sys.argv[1:], {}
+    while arguments and arguments[0].startswith("--"):
+        given[arguments[0]], arguments = arguments[1], arguments[2:]
+    keys = {name: base64.b64decode(given[name]) if name in given else None for name in ("--key", "--operator")}
+    anchors = open(given["--anchors"], "rb").read() if "--anchors" in given else None
     segments = [open(path, "rb").read() for path in arguments]
     names = []
     for path in arguments:
-        match = re.fullmatch(r"seg-([0-9]{20})\.jsonl", os.path.basename(path))
+        match = re.fullmatch(r"seg-([0-9]{20})\.jsonl(\.zst)?", os.path.basename(path))
         names.append(int(match.group(1)) if match else None)
-    code, why = verify(segments, names, origin, key)
+    origin = given["--origin"].encode() if "--origin" in given else None
+    code, why = verify(segments, names, origin, keys["--key"], keys["--operator"], anchors)
     print({0: "ok", 4: "tampered", 6: "incomplete"}[code] + ": " + why)
     return code
 

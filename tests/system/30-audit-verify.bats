@@ -140,8 +140,16 @@ PY
 	done
 }
 
-@test "a second verifier, written from the format alone, agrees on vectors, mutations and bodies" {
-	run env PYTHONDONTWRITEBYTECODE=1 timeout 120 python3 tests/support/agree_al1.py "$VERIFY" "$VECTORS"
+@test "a second verifier, written from the format alone, agrees on vectors, mutations, bodies and fixtures" {
+	# Every log that the tests of the rules build: forgeries, torn tails, removed beginnings, new keys.
+	mkdir "$BATS_TEST_TMPDIR/logs"
+	for test in al1_rules al1_proof auditor_rekey; do
+		[ -x "${BUILD:-build}/unit/$test" ] || skip "${BUILD:-build}/unit/$test is not built: make unit"
+		AUDITOR_TEST='*rekey*' AL1_DUMP=$BATS_TEST_TMPDIR/logs "${BUILD:-build}/unit/$test" >/dev/null 2>&1
+	done
+	[ "$(find "$BATS_TEST_TMPDIR/logs" -name expect | xargs head -qn 1 | sort -u | paste -sd' ')" = "0 4 6" ]
+	run env PYTHONDONTWRITEBYTECODE=1 timeout 120 python3 tests/support/agree_al1.py "$VERIFY" "$VECTORS" 13 \
+	    "$BATS_TEST_TMPDIR/logs"
 	echo "$output"
 	[ "$status" -eq 0 ]
 }

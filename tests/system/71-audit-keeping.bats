@@ -151,7 +151,7 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	jq -r '.event.original, .event.hash' "$WS_TOP/ecs" | while IFS= read -r line && read -r hash; do
 		[ "$(printf '%s\n' "$line" | sha256sum | cut -c1-64)" = "$hash" ] || exit 1
 	done
-	run agent_safe audit export --format cef
+	run agent_safe audit export --format leef
 	[ "$status" = 2 ]
 }
 
@@ -162,4 +162,40 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	agent_safe audit show "$ID" >"$WS_TOP/lines"
 	refute grep -qv "$ID" "$WS_TOP/lines"
 	agent_safe audit export --from 5 | head -n 1 | jq -e '.seq == 5'
+}
+
+# Reads CEF as a collector does: seven header fields, then keys; prints one JSON object per line.
+read_cef() {
+	python3 -c '
+import json, re, sys
+for line in sys.stdin.buffer.read().decode().split("\n")[:-1]:
+    head, at = [], 0
+    for part in re.finditer(r"((?:[^\\|]|\\.)*)\|", line):
+        head.append(re.sub(r"\\(.)", r"\1", part.group(1)))
+        at = part.end()
+        if len(head) == 7:
+            break
+    assert len(head) == 7 and head[0] == "CEF:0", line
+    found = re.findall(r" ([A-Za-z0-9]+)=((?:[^\\=]|\\.)*?)(?= [A-Za-z0-9]+=|$)", " " + line[at:].lstrip())
+    fields = {key: re.sub(r"\\(.)", r"\1", value) for key, value in found}
+    assert len(fields) == len(found), line
+    print(json.dumps({"type": head[4], "severity": int(head[6]), **fields}))'
+}
+
+@test "export as CEF: hostile arguments end no field, no value and no line, and the raw line comes back" {
+	odd=$'a=b|c\\|d\\=e cs1=forged\nCEF:0|x|y\r\e[2J "q" \xff'
+	agent_safe_as "$WS_UID" submit --new --cwd "$WS/proj" -- echo "$odd" $'suser=root|x' '\' '=' >/dev/null
+	run_job echo "$odd" >/dev/null
+	agent_safe audit export --format cef >"$WS_TOP/cef"
+	agent_safe audit export >"$WS_TOP/raw"
+	refute grep -qP '[\x00-\x09\x0b-\x1f\x7f]' "$WS_TOP/cef"
+	read_cef <"$WS_TOP/cef" >"$WS_TOP/read"
+	head -n "$(wc -l <"$WS_TOP/cef")" "$WS_TOP/raw" >"$WS_TOP/lines"
+	jq -r .rawEvent "$WS_TOP/read" | cmp - "$WS_TOP/lines"
+	jq -es 'all(.cs1Label == "lineSha256" and (.externalId | tonumber) >= 0)' "$WS_TOP/read"
+	jq -r '.rawEvent, .cs1' "$WS_TOP/read" | while IFS= read -r line && read -r hash; do
+		[ "$(printf '%s\n' "$line" | sha256sum | cut -c1-64)" = "$hash" ] || exit 1
+	done
+	jq -es 'map(select(.type == "job.proposed")) | .[-2].suid == "'"$WS_UID"'" and (.[-2].cs3 | fromjson | .[2:]) == ["suser=root|x", "\\", "="]' "$WS_TOP/read"
+	jq -es 'map(select(.type == "exec.exit")) | .[0].outcome == "success" and .[1].outcome == "failure" and .[1].cn2 == "1" and .[1].severity == 5' "$WS_TOP/read"
 }

@@ -157,6 +157,9 @@ approved() {
 	agent_safe list --all | jq -e 'all(.approval_status == "pending" or .approval_status == "legacy") and
 	    (map(.status) | sort) == ["failed", "lost", "queued", "queued", "succeeded"] and .[0].created_at == 1700000000.25'
 	agent_safe import "$WS_TOP/first.db" | jq -e '.imported == 0 and .known == 5'
+	# What may still run is on record, each with its command, before anybody decides about it.
+	agent_safe audit export | jq -es 'map(select(.type == "job.imported")) | length == 2 and
+	    all(.d.command == ["true"] and (.d.who.uid | type) == "number" and (.d.job | type) == "string")'
 	local id
 	id=$(agent_safe list --status queued | jq -r '.[0].id')
 	run agent_safe run "$id" --execute

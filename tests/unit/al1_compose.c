@@ -50,6 +50,7 @@ compose(const struct intent *intent)
 	fields_put(&writer, FACT_PROGRAM_SHA256, digest, 32);
 	if (!intent->without_profile)
 		fields_put_text(&writer, FACT_PROFILE, "default");
+	fields_put_text(&writer, FACT_NETWORK, "tcp-ports 53 443");
 	length = compose_intent(body, &run, digest, writer.bytes, writer.length);
 	fields_free(&writer);
 	return length;
@@ -72,7 +73,7 @@ an_intent_is_one_strict_object(void **state)
 	    "\"spec_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\",\"argv\":[\"prog\"],"
 	    "\"cwd\":\"/w\",\"env_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\",\"uid\":5,"
 	    "\"exe\":{\"path\":\"/bin/prog\",\"dev\":\"1\",\"ino\":\"18446744073709551615\","
-	    "\"sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\"},\"profile\":\"default\"}";
+	    "\"sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\"},\"profile\":\"default\",\"network\":\"tcp-ports 53 443\"}";
 	size_t length = compose(&(struct intent){ 0 });
 
 	(void)state;
@@ -139,6 +140,28 @@ the_worst_paths_still_fit(void **state)
 }
 
 static void
+what_landlock_has_taken_is_told_with_the_start(void **state)
+{
+	const uint64_t handled[3] = { 0x1ffff, 15, 3 };
+	struct fields_writer writer;
+	size_t length;
+
+	(void)state;
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put_u64(&writer, FACT_TIME_US, 1);
+	fields_put_u64(&writer, FACT_LAYERS, LAYER_LANDLOCK);
+	fields_put_u64(&writer, FACT_LANDLOCK_ABI, 10);
+	fields_put(&writer, FACT_FILTER_SHA256, digest, 32);
+	assert_int_equal(compose_fact(body, &run, FACT_STARTED, writer.bytes, writer.length), 0);
+	fields_put(&writer, FACT_LANDLOCK_HANDLED, handled, sizeof(handled));
+	length = compose_fact(body, &run, FACT_STARTED, writer.bytes, writer.length);
+	fields_free(&writer);
+	assert_strict(length);
+	body[length] = '\0';
+	assert_non_null(strstr(body, ",\"landlock\":{\"fs\":131071,\"net\":15,\"scoped\":3}}"));
+}
+
+static void
 missing_doubled_and_foreign_facts_are_refused(void **state)
 {
 	struct fields_writer writer;
@@ -188,6 +211,19 @@ an_end_tells_outcome_usage_layers_and_output(void **state)
 }
 
 static void
+denied_calls_are_told_where_they_were_counted(void **state)
+{
+	struct run_end end = { .outcome = OUTCOME_SUCCEEDED, .denied_sha256 = { [31] = 7 } };
+
+	(void)state;
+	assert_strict(compose_end(&end));
+	assert_non_null(strstr(body, "\"denied\":0,\"denied_sha256\":\"00"));
+	end = (struct run_end){ .outcome = OUTCOME_SUCCEEDED, .denied = 5 };
+	assert_strict(compose_end(&end));
+	assert_null(strstr(body, "denied"));
+}
+
+static void
 a_violation_tells_what_was_found_once(void **state)
 {
 	struct run_end end = { .outcome = OUTCOME_VIOLATED };
@@ -233,9 +269,11 @@ main(void)
 		cmocka_unit_test(any_bytes_of_argv_become_strict_json),
 		cmocka_unit_test(a_long_argv_becomes_count_bytes_and_digest),
 		cmocka_unit_test(the_worst_paths_still_fit),
+		cmocka_unit_test(what_landlock_has_taken_is_told_with_the_start),
 		cmocka_unit_test(missing_doubled_and_foreign_facts_are_refused),
 		cmocka_unit_test(an_end_tells_outcome_usage_layers_and_output),
 		cmocka_unit_test(an_end_that_cannot_be_is_refused),
+		cmocka_unit_test(denied_calls_are_told_where_they_were_counted),
 		cmocka_unit_test(a_violation_tells_what_was_found_once),
 	};
 

@@ -1,5 +1,5 @@
-/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/cut.c auditor/walk.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/verify/verify.c auditor/verify/prove.c auditor/verify/proof.c auditor/verify/remains.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
-/* libs: -lsodium */
+/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c auditor/verify/prove.c auditor/verify/proof.c auditor/verify/remains.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c */
+/* libs: -lsodium -lzstd */
 /* Proofs and anchors of logs of every small size: made by the one side, believed by the other, and nothing else is. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -214,6 +214,8 @@ verify_rest(void)
 		feed(1);
 	close(fd);
 	verify_end(&seen, 0);
+	log_dump(&seen, (const char *[]){ made.bytes + made.starts[1] }, (size_t[]){ made.length - made.starts[1] },
+	    &made.start_seqs[1], 1, path);
 	return seen.verdict;
 }
 

@@ -1,5 +1,5 @@
-/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/cut.c auditor/walk.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/verify/verify.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
-/* libs: -lsodium */
+/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c */
+/* libs: -lsodium -lzstd */
 /* Each rule of the format by a log that breaks this one alone; and forgeries with a stolen key. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -156,11 +156,11 @@ a_body_that_is_not_strict_is_found(void **state)
 }
 
 static void
-a_rekey_without_an_operator_key_is_found(void **state)
+a_rekey_inside_a_segment_is_found(void **state)
 {
 	(void)state;
 	expect_bad_line((struct record){ .source = RECORD_AUDITOR, .type = "log.rekey" },
-	    "log.rekey without an operator key to check it");
+	    "log.rekey is not the second line of a segment");
 }
 
 static void
@@ -661,7 +661,7 @@ main(void)
 		WITH_LOG(an_unknown_log_type_is_found),
 		WITH_LOG(a_time_of_another_form_is_found),
 		WITH_LOG(a_body_that_is_not_strict_is_found),
-		WITH_LOG(a_rekey_without_an_operator_key_is_found),
+		WITH_LOG(a_rekey_inside_a_segment_is_found),
 		WITH_LOG(a_second_genesis_is_found),
 		WITH_LOG(a_segment_line_inside_a_segment_is_found),
 		WITH_LOG(a_genesis_of_another_key_or_origin_is_found),

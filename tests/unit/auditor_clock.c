@@ -1,5 +1,5 @@
-/* links: auditor/auditor.c auditor/on_broker.c auditor/on_executor.c auditor/pen.c auditor/recover.c auditor/recent.c auditor/joints.c auditor/compose.c auditor/compose_end.c auditor/json_text.c auditor/segments.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/cut.c auditor/walk.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/verify/verify.c shared/boot.c shared/channel.c shared/fields.c shared/loop.c shared/messages.c shared/process.c shared/run.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
-/* libs: -lsodium */
+/* links: $(AUDITOR) */
+/* libs: -lsodium -lzstd */
 /* An auditor whose clocks the test moves: what it does when time passes and nothing comes. */
 #include <stdarg.h>
 #include <stddef.h>

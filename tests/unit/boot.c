@@ -1,5 +1,5 @@
 /* The boot record: what launch writes is what the three read, and nothing else is accepted.
- * links: shared/boot.c shared/fields.c shared/text.c */
+ * links: shared/boot.c shared/fields.c shared/text.c shared/tcp_ports.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -47,6 +47,16 @@ fill(struct boot *boot)
 	}
 	memset(boot->policy_sha256, 0xab, sizeof(boot->policy_sha256));
 	boot->layers = 0x1234;
+	boot->courier_uid = 17;
+	boot->courier_pid = 18;
+	boot->audit = (struct boot_audit){ .require = AUDIT_REQUIRE_EXEC, .quorum = 1, .seconds = 30, .witness_count = 2,
+	    .command_count = 3 };
+	for (unsigned i = 0; i < 3; i++)
+		boot->audit.commands[i] = (struct boot_command){ 11, "/bin/cat\0-\0" };
+	for (unsigned i = 0; i < 2; i++)
+		snprintf(boot->audit.witnesses[i], sizeof(boot->audit.witnesses[i]), "witness+%u", i);
+	boot->network = NETWORK_TCP_PORTS;
+	boot->ports = (struct tcp_ports){ 1, { 443 } };
 }
 
 /* The record of `given` in pieces. */
@@ -118,13 +128,13 @@ every_field_arrives(void **state)
 static void
 every_tag_is_written(void **state)
 {
-	bool seen[BOOT_LAYERS + 1] = { false };
+	bool seen[BOOT_LAST + 1] = { false };
 
 	(void)state;
 	take_apart();
 	for (size_t i = 0; i < field_count; i++)
 		seen[fields[i].tag] = true;
-	for (unsigned tag = 1; tag <= BOOT_LAYERS; tag++)
+	for (unsigned tag = 1; tag <= BOOT_LAST; tag++)
 		if (!seen[tag])
 			fail_msg("tag %u is not written", tag);
 	assert_true(is_read(field_count, 1, 0));
@@ -180,6 +190,10 @@ nonsense_values_are_refused(void **state)
 		{ BOOT_AUDITOR_ID, UINT64_C(1) << 32 },
 		{ BOOT_EXECUTOR_PID, UINT64_C(1) << 31 },
 		{ BOOT_SLOT_JOB, UINT32_MAX },
+		{ BOOT_NETWORK, NETWORK_COUNT },
+		{ BOOT_NETWORK, NETWORK_LOOPBACK }, /* with a port */
+		{ BOOT_TCP_PORT, 0 },
+		{ BOOT_TCP_PORT, 65536 },
 	};
 	unsigned char bytes[8];
 	static const char *const paths[] = { "", "relative", "/a/../b", "/a/" };
@@ -216,13 +230,17 @@ lists_at_their_bounds(void **state)
 	fill(&given);
 	given.slot_count = LIMIT_SLOTS;
 	given.root_count = LIMIT_ROOTS;
+	for (unsigned i = 0; i < LIMIT_TCP_PORTS; i++)
+		given.ports.list[i] = (uint16_t)(i + 1);
+	given.ports.count = LIMIT_TCP_PORTS;
 	for (unsigned i = 0; i < LIMIT_ROOTS; i++)
 		snprintf(given.roots[i].path, LIMIT_PATH, "/root/%u", i);
 	fd = boot_write(&given);
 	assert_true(boot_read(fd, &got));
 	assert_memory_equal(&got, &given, sizeof(given));
 	close(fd);
-	given.slot_count = given.root_count = 0;
+	given.slot_count = given.root_count = given.ports.count = 0;
+	given.network = NETWORK_NONE;
 	fd = boot_write(&given);
 	assert_true(boot_read(fd, &got));
 	assert_int_equal(got.slot_count, 0);

@@ -1,5 +1,5 @@
 /* `check` and `bounds` of the broker's binary, broker/check.c, each in a child with a pipe.
- * links: broker/check.c broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_hooks.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_places.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c shared/fields.c
+ * links: broker/check.c $(POLICY)
  * libs: -lcjson -lsodium */
 #include <sys/wait.h>
 
@@ -101,9 +101,10 @@ bounds_are_fields(void **state)
 	static const char policy[] = "{\"version\":2,\"allowed_working_roots\":[\"a\",{\"path\":\"/b\",\"shared\":true}],"
 	    "\"queue\":{\"slots\":5}}";
 	static const unsigned tags[] = { BOUNDS_POLICY_SHA256, BOUNDS_SLOTS, BOUNDS_PROFILE_FLOOR, BOUNDS_ROOT_PATH,
-		BOUNDS_ROOT_PATH, BOUNDS_ROOT_FLAGS, BOUNDS_ROOT_FLAGS };
+		BOUNDS_ROOT_PATH, BOUNDS_ROOT_FLAGS, BOUNDS_ROOT_FLAGS, BOUNDS_NETWORK,
+		BOUNDS_AUDIT_REQUIRE, BOUNDS_AUDIT_QUORUM, BOUNDS_AUDIT_SECONDS };
 	struct fields_reader reader;
-	struct field fields[7];
+	struct field fields[11];
 	uint8_t digest[32];
 	uint64_t number;
 	char text[64];
@@ -111,7 +112,7 @@ bounds_are_fields(void **state)
 	(void)state;
 	assert_int_equal(run(bounds_main, policy, sizeof(policy) - 1, "/srv/ws"), 0);
 	assert_true(fields_open(&reader, BOUNDS_MAGIC, output, output_length));
-	for (size_t i = 0; i < 7; i++)
+	for (size_t i = 0; i < 11; i++)
 		assert_true(fields_next(&reader, &fields[i]) && fields[i].tag == tags[i]);
 	assert_true(!fields_next(&reader, &fields[0]) && fields_complete(&reader));
 	digest_take(digest, policy, sizeof(policy) - 1);
@@ -122,6 +123,29 @@ bounds_are_fields(void **state)
 	assert_true(field_text(&fields[3], text, sizeof(text)));
 	assert_string_equal(text, "/srv/ws/a");
 	assert_true(field_u64(&fields[6], &number) && number == ROOT_SHARED);
+	assert_true(field_u64(&fields[7], &number) && number == NETWORK_NONE);
+}
+
+/* The farthest network of all rules that allow something, and the ports of all. */
+static void
+bounds_have_the_farthest_network_and_every_port(void **state)
+{
+	static const char policy[] = "{\"version\":2,\"rules\":[{\"program\":\"a\",\"cage\":{\"network\":"
+	    "{\"tcp_ports\":[443,22]}}},{\"program\":\"b\",\"cage\":{\"network\":\"loopback\"}},"
+	    "{\"program\":\"c\",\"cage\":{\"network\":{\"tcp_ports\":[80,443]}}},{\"program\":\"d\"}]}";
+	static const uint64_t wanted[] = { NETWORK_TCP_PORTS, 22, 80, 443 };
+	struct fields_reader reader;
+	struct field field;
+	uint64_t number;
+	size_t count = 0;
+
+	(void)state;
+	assert_int_equal(run(bounds_main, policy, sizeof(policy) - 1, "/srv/ws"), 0);
+	assert_true(fields_open(&reader, BOUNDS_MAGIC, output, output_length));
+	while (fields_next(&reader, &field))
+		if (field.tag == BOUNDS_NETWORK || field.tag == BOUNDS_TCP_PORT)
+			assert_true(count < 4 && field_u64(&field, &number) && number == wanted[count++]);
+	assert_int_equal(count, 4);
 }
 
 static void
@@ -155,6 +179,7 @@ main(void)
 		cmocka_unit_test(a_bad_policy_is_an_error_with_a_place),
 		cmocka_unit_test(a_policy_beyond_the_limit_is_refused),
 		cmocka_unit_test(bounds_are_fields),
+		cmocka_unit_test(bounds_have_the_farthest_network_and_every_port),
 		cmocka_unit_test(bounds_of_a_bad_policy_are_nothing),
 		cmocka_unit_test(the_sample_policy_is_valid_and_warns_of_nothing_but_a_missing_root),
 	};

@@ -1,5 +1,5 @@
 /* What no plan may exceed, whoever sends it.
- * links: executor/bounds.c shared/text.c */
+ * links: executor/bounds.c shared/profile.c shared/text.c shared/tcp_ports.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 static struct boot boot = { .profile_floor = "default", .root_count = 2,
 	.roots = { { .path = "/srv/ws", .uid = 1000 }, { .path = "/srv/rooted", .uid = 0 } } };
-static const struct plan good = { .profile = "default", .root = "/srv/ws", .cwd = "/srv/ws",
+static const struct plan good = { .profile = PROFILE_DEFAULT, .root = "/srv/ws", .cwd = "/srv/ws",
 	.open_files = 64,
 	.processes = 10, .tmp_bytes = 4096 };
 
@@ -56,18 +56,44 @@ a_root_of_root_must_be_allowed(void **state)
 }
 
 static void
-no_profile_below_the_floor_and_none_that_we_cannot_build(void **state)
+no_profile_below_the_floor(void **state)
 {
 	(void)state;
-	assert_true(bounds_allow_profile("compat", "default"));
-	assert_true(bounds_allow_profile("default", "default"));
-	assert_false(bounds_allow_profile("strict", "default"));
-	assert_false(bounds_allow_profile("default", "compat"));
-	assert_false(bounds_allow_profile("compat", "compat"));
-	assert_false(bounds_allow_profile("default", "strict"));
-	assert_false(bounds_allow_profile("default", ""));
-	assert_false(bounds_allow_profile("", "default"));
-	assert_false(bounds_allow_profile("default", "Default"));
+	assert_true(bounds_allow_profile("compat", PROFILE_DEFAULT));
+	assert_true(bounds_allow_profile("default", PROFILE_DEFAULT));
+	assert_false(bounds_allow_profile("strict", PROFILE_DEFAULT));
+	assert_false(bounds_allow_profile("default", PROFILE_COMPAT));
+	assert_false(bounds_allow_profile("default", PROFILE_DEBUG));
+	assert_false(bounds_allow_profile("default", 0));
+	assert_false(bounds_allow_profile("default", PROFILE_COUNT));
+	assert_false(bounds_allow_profile("", PROFILE_DEFAULT));
+	assert_false(bounds_allow_profile("Default", PROFILE_DEFAULT));
+}
+
+static void
+no_network_and_no_port_but_those_of_launch(void **state)
+{
+	struct boot wide = boot;
+	struct plan plan = good;
+
+	(void)state;
+	plan.network = NETWORK_LOOPBACK;
+	assert_int_equal(bounds_check(&boot, &plan), ENETUNREACH);
+	wide.network = NETWORK_LOOPBACK;
+	assert_int_equal(bounds_check(&wide, &plan), 0);
+	plan.network = NETWORK_TCP_PORTS;
+	plan.ports = (struct tcp_ports){ 1, { 443 } };
+	assert_int_equal(bounds_check(&wide, &plan), ENETUNREACH);
+	wide.network = NETWORK_TCP_PORTS;
+	wide.ports = (struct tcp_ports){ 2, { 22, 443 } };
+	assert_int_equal(bounds_check(&wide, &plan), 0);
+	plan.ports = (struct tcp_ports){ 2, { 443, 444 } };
+	assert_int_equal(bounds_check(&wide, &plan), ENETUNREACH);
+	plan = good;
+	assert_int_equal(bounds_check(&wide, &plan), 0);
+	plan.profile = PROFILE_STRICT;
+	plan.network = NETWORK_LOOPBACK;
+	assert_int_equal(bounds_check(&wide, &plan), ENETUNREACH);
 }
 
 static void
@@ -96,7 +122,8 @@ main(void)
 		cmocka_unit_test(a_plan_within_passes),
 		cmocka_unit_test(only_the_roots_of_launch_are_roots),
 		cmocka_unit_test(a_root_of_root_must_be_allowed),
-		cmocka_unit_test(no_profile_below_the_floor_and_none_that_we_cannot_build),
+		cmocka_unit_test(no_profile_below_the_floor),
+		cmocka_unit_test(no_network_and_no_port_but_those_of_launch),
 		cmocka_unit_test(limits_have_limits),
 	};
 

@@ -1,5 +1,5 @@
 /* The plan's decoder: every field missing, doubled, too long; every bound.
- * links: executor/decode.c shared/fields.c shared/text.c tests/support/plan_bytes.c */
+ * links: executor/decode.c shared/fields.c shared/profile.c shared/text.c tests/support/plan_bytes.c shared/tcp_ports.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -48,6 +48,15 @@ decodes_with(uint16_t tag, const void *value, size_t size)
 	return decodes(bytes, length);
 }
 
+static bool
+decodes_more(uint16_t tag, const void *value, size_t size, int times)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes_more(tag, value, size, times, &length);
+
+	return decodes(bytes, length);
+}
+
 static void
 a_good_plan_arrives_whole(void **state)
 {
@@ -57,7 +66,7 @@ a_good_plan_arrives_whole(void **state)
 	(void)state;
 	assert_true(decode_plan(&plan, bytes, length));
 	free(bytes); /* nothing points into it */
-	assert_string_equal(plan.profile, "default");
+	assert_int_equal(plan.profile, PROFILE_DEFAULT);
 	assert_string_equal(plan.root, "/srv/ws");
 	assert_string_equal(plan.cwd, "/srv/ws/sub");
 	assert_int_equal(plan.cwd_handle_length, 12);
@@ -107,9 +116,7 @@ every_field_has_its_size(void **state)
 	for (unsigned tag = 1; tag <= PLAN_TMP_BYTES; tag++) {
 		/* A NUL more is no text; only a handle may be of any length, or empty. */
 		assert_int_equal(decodes_flawed(tag, FLAW_LONGER, 1), tag == PLAN_CWD_HANDLE);
-		/* An empty profile is a text: the bounds refuse it. */
-		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE ||
-		    tag == PLAN_PROFILE);
+		assert_int_equal(decodes_flawed(tag, FLAW_EMPTY, 1), tag == PLAN_CWD_HANDLE);
 	}
 }
 
@@ -309,6 +316,63 @@ elements_keep_their_shape(void **state)
 	free(element);
 }
 
+/* A plan with these fields behind its own. */
+static bool
+decodes_with_network(const uint64_t *network, const uint64_t *ports, size_t count)
+{
+	struct fields_writer more;
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 1, &length), *whole;
+	bool good;
+
+	fields_begin(&more, PLAN_MAGIC);
+	if (network)
+		fields_put_u64(&more, PLAN_NETWORK, *network);
+	for (size_t i = 0; i < count; i++)
+		fields_put_u64(&more, PLAN_TCP_PORT, ports[i]);
+	whole = malloc(length + more.length);
+	memcpy(whole, bytes, length);
+	memcpy(whole + length, more.bytes + 8, more.length - 8);
+	good = decode_plan(&plan, whole, length + more.length - 8);
+	if (good)
+		assert_true(plan.network == (network ? *network : 0) && plan.ports.count == count);
+	if (good)
+		decode_free(&plan);
+	fields_free(&more);
+	free(whole);
+	free(bytes);
+	return good;
+}
+
+/* One network has one form, so that one cage has one digest. */
+static void
+a_network_has_ports_exactly_when_they_mean_something(void **state)
+{
+	static const uint64_t none = NETWORK_NONE, loopback = NETWORK_LOOPBACK, tcp = NETWORK_TCP_PORTS,
+	    unknown = NETWORK_COUNT;
+	static const uint64_t rising[] = { 22, 443, 65535 }, falling[] = { 443, 22 }, twice[] = { 22, 22 },
+	    zero[] = { 0 }, large[] = { 65536 };
+	uint64_t many[LIMIT_TCP_PORTS + 1];
+
+	(void)state;
+	assert_true(decodes_with_network(NULL, NULL, 0));
+	assert_true(decodes_with_network(&loopback, NULL, 0));
+	assert_true(decodes_with_network(&tcp, rising, 3));
+	assert_false(decodes_with_network(&none, NULL, 0));
+	assert_false(decodes_with_network(&unknown, NULL, 0));
+	assert_false(decodes_with_network(&tcp, NULL, 0));
+	assert_false(decodes_with_network(&loopback, rising, 1));
+	assert_false(decodes_with_network(NULL, rising, 1));
+	assert_false(decodes_with_network(&tcp, falling, 2));
+	assert_false(decodes_with_network(&tcp, twice, 2));
+	assert_false(decodes_with_network(&tcp, zero, 1));
+	assert_false(decodes_with_network(&tcp, large, 1));
+	for (size_t i = 0; i <= LIMIT_TCP_PORTS; i++)
+		many[i] = i + 1;
+	assert_true(decodes_with_network(&tcp, many, LIMIT_TCP_PORTS));
+	assert_false(decodes_with_network(&tcp, many, LIMIT_TCP_PORTS + 1));
+}
+
 /*
  * A plan of nothing but this many arguments of this length: too much is refused at the first one
  * beyond.
@@ -342,6 +406,60 @@ too_many_arguments_do_no_harm(void **state)
 	assert_true(fits(LIMIT_ARG_COUNT + 100, 100));
 }
 
+static void
+paths_beside_the_root_arrive_in_their_order(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes_more(PLAN_WRITE_PATH, "/data/out", 9, 1, &length);
+
+	(void)state;
+	assert_true(decode_plan(&plan, bytes, length));
+	free(bytes);
+	assert_int_equal(plan.extra_count, 1);
+	assert_string_equal(plan.extras[0].path, "/data/out");
+	assert_true(plan.extras[0].write);
+	decode_free(&plan);
+	assert_true(decodes_more(PLAN_READ_PATH, "/opt", 4, 1));
+	assert_false(decodes_more(PLAN_READ_PATH, "/opt", 4, 2)); /* one path, one way */
+	assert_false(decodes_more(PLAN_READ_PATH, "opt", 3, 1));
+	assert_false(decodes_more(PLAN_READ_PATH, "/opt/../etc", 11, 1));
+	assert_false(decodes_more(PLAN_WRITE_PATH, "/opt/", 5, 1));
+	assert_false(decodes_more(PLAN_WRITE_PATH, "/o\0t", 4, 1));
+	assert_false(decodes_more(PLAN_WRITE_PATH, "", 0, 1));
+}
+
+static void
+more_paths_than_fit_are_refused(void **state)
+{
+	struct fields_writer writer;
+	char path[16];
+
+	(void)state;
+	fields_begin(&writer, PLAN_MAGIC);
+	for (int i = 0; i <= LIMIT_EXTRAS; i++) {
+		snprintf(path, sizeof(path), "/p%d", i);
+		fields_put_text(&writer, PLAN_READ_PATH, path);
+	}
+	assert_false(decode_plan(&plan, writer.bytes, writer.length));
+	fields_free(&writer);
+}
+
+static void
+options_are_there_once_and_within_bounds(void **state)
+{
+	static const unsigned char one[8] = { 1 }, short_one[7] = { 1 },
+	    huge[8] = { 0, 0, 0, 0, 0, 0, 0, 1 };
+	static const uint16_t tags[] = { PLAN_IDLE_MS, PLAN_CPU_PERCENT, PLAN_MINIMUM };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
+		assert_true(decodes_more(tags[i], one, 8, 1));
+		assert_false(decodes_more(tags[i], one, 8, 2));
+		assert_false(decodes_more(tags[i], short_one, 7, 1));
+		assert_false(decodes_more(tags[i], huge, 8, 1));
+	}
+}
+
 int
 main(void)
 {
@@ -359,7 +477,11 @@ main(void)
 		cmocka_unit_test(paths_are_clean_and_nested),
 		cmocka_unit_test(values_keep_their_bounds),
 		cmocka_unit_test(elements_keep_their_shape),
+		cmocka_unit_test(a_network_has_ports_exactly_when_they_mean_something),
 		cmocka_unit_test(too_many_arguments_do_no_harm),
+		cmocka_unit_test(paths_beside_the_root_arrive_in_their_order),
+		cmocka_unit_test(more_paths_than_fit_are_refused),
+		cmocka_unit_test(options_are_there_once_and_within_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ good_value(uint16_t tag)
 {
 	static const uint64_t values[KEEP_TAG_END] = { [KEEP_TIMEOUT_MS] = 60000, [KEEP_GRACE_MS] = 5000,
 	    [KEEP_KEEP_BYTES] = 1000, [KEEP_OUTPUT_BYTES] = 0, [KEEP_EXECUTOR_UID] = 70001, [KEEP_INIT_PID] = 42,
-	    [KEEP_AUDIT_LOSS] = 1 };
+	    [KEEP_AUDIT_LOSS] = 1, [KEEP_IDLE_MS] = 0 };
 
 	return values[tag];
 }
@@ -109,6 +109,8 @@ numbers_have_bounds(void **state)
 	assert_false(accepted(KEEP_TIMEOUT_MS, SKIP_NONE, 0));
 	assert_true(accepted(KEEP_TIMEOUT_MS, SKIP_NONE, longest));
 	assert_false(accepted(KEEP_TIMEOUT_MS, SKIP_NONE, longest + 1));
+	assert_true(accepted(KEEP_IDLE_MS, SKIP_NONE, longest));
+	assert_false(accepted(KEEP_IDLE_MS, SKIP_NONE, longest + 1));
 	assert_true(accepted(KEEP_GRACE_MS, SKIP_NONE, 0));
 	assert_false(accepted(KEEP_GRACE_MS, SKIP_NONE, longest + 1));
 	assert_true(accepted(KEEP_KEEP_BYTES, SKIP_NONE, ORDERS_KEEP_MOST));

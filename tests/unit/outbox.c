@@ -212,6 +212,36 @@ a_refusal_stops_new_work_and_a_full_disk_is_tried_again(void **state)
 	expect(1);
 }
 
+/* Before anything is refused; one proposal now and then finds out whether there is space again. */
+static void
+low_space_stops_proposals_alone_and_for_a_while(void **state)
+{
+	struct msg_record_synced synced = { .sn = 0, .low = 1 };
+	const char *why = NULL;
+
+	(void)state;
+	welcome(NONE, false);
+	add("a");
+	expect(0);
+	assert_true(outbox_takes_jobs(&outbox, &why));
+	assert_null(why);
+	outbox_synced(&outbox, &synced);
+	assert_false(outbox_takes_jobs(&outbox, &why));
+	assert_string_equal(why, "space for the log is low");
+	assert_true(outbox_accepts(&outbox, &why));
+	outbox.low_until_us = 1; /* long ago */
+	assert_true(outbox_takes_jobs(&outbox, &why));
+	add("b");
+	expect(1);
+	synced = (struct msg_record_synced){ .sn = 1, .low = 1 };
+	outbox_synced(&outbox, &synced);
+	assert_false(outbox_takes_jobs(&outbox, &why));
+	add("c");
+	expect(2);
+	acknowledge(2);
+	assert_true(outbox_takes_jobs(&outbox, &why));
+}
+
 static void
 other_refusals_are_for_good(void **state)
 {
@@ -310,6 +340,7 @@ main(void)
 		ON(a_new_broker_sends_again_what_was_not_acknowledged),
 		ON(no_more_is_sent_than_the_window_holds),
 		ON(a_refusal_stops_new_work_and_a_full_disk_is_tried_again),
+		ON(low_space_stops_proposals_alone_and_for_a_while),
 		ON(other_refusals_are_for_good),
 		ON(a_log_that_lost_records_or_knows_more_ends_the_process),
 		ON(an_acknowledgement_out_of_turn_ends_the_process),

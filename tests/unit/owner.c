@@ -1,5 +1,5 @@
-/* Whose a program is, by broker/owner.c.
- * links: broker/owner.c shared/text.c */
+/* Whose a program is, by shared/owner.c.
+ * links: shared/owner.c shared/text.c */
 #include <sys/stat.h>
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* The plan's encoder and the reader of the executor's answer, broker/plan.c.
- * links: broker/plan.c shared/fields.c shared/text.c shared/digest.c shared/log.c
+ * links: broker/plan.c shared/fields.c shared/profile.c shared/text.c shared/digest.c shared/log.c
  * libs: -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "boot.h"
 #include "digest.h"
 #include "plan_source.h"
 #include "text.h"
@@ -75,13 +76,28 @@ static const char *const argv_other[] = { "tool", "-x", "" };
 static const size_t lengths[] = { 4, 0, 2 }, lengths_other[] = { 4, 2, 0 };
 static const char *const environment[] = { "LANG=C", "TZ=UTC" };
 static const char *const environment_other[] = { "TZ=UTC", "LANG=C" };
-static const struct policy_limits limits = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+static const struct policy_limits limits = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
+static const struct policy_root read_opt = { "/opt", ROOT_EXTRA_READ }, write_opt = { "/opt", ROOT_EXTRA_WRITE },
+    unclean = { "/opt/", ROOT_EXTRA_READ };
+static const struct policy_cage cage = { .profile = PROFILE_DEFAULT };
+static const struct policy_cage strict_cage = { .profile = PROFILE_STRICT };
+static const struct policy_cage no_cage;
+static const struct policy_cage loopback_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_LOOPBACK };
+static const struct policy_cage port_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS,
+	.ports = { 1, { 443 } } };
+static const struct policy_cage other_port_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS,
+	.ports = { 1, { 444 } } };
+static const struct policy_cage portless_cage = { .profile = PROFILE_DEFAULT, .network = NETWORK_TCP_PORTS };
+static const struct policy_cage reading_cage = { .profile = PROFILE_DEFAULT, .extras = &read_opt, .extra_count = 1 };
+static const struct policy_cage writing_cage = { .profile = PROFILE_DEFAULT, .extras = &write_opt, .extra_count = 1 };
+static const struct policy_cage unclean_cage = { .profile = PROFILE_DEFAULT, .extras = &unclean, .extra_count = 1 };
+static const struct policy_cage wanting_cage = { .profile = PROFILE_DEFAULT, .minimum = 1 };
 
 static struct plan_source
 good_source(void)
 {
 	return (struct plan_source){
-		.policy_sha256 = policy_sha256[0], .profile = "default", .root = "/srv/ws", .cwd = "/srv/ws/a",
+		.policy_sha256 = policy_sha256[0], .cage = &cage, .root = "/srv/ws", .cwd = "/srv/ws/a",
 		.cwd_dev = 1, .cwd_ino = 2, .cwd_birth_ns = 3, .cwd_handle = handle[0], .cwd_handle_length = 8,
 		.argv = argv, .arg_lengths = lengths, .argc = 3, .environment = environment, .environment_count = 2,
 		.timeout_ms = 60000, .limits = &limits,
@@ -130,7 +146,13 @@ every_field_of_the_source_is_in_the_digest(void **state)
 {
 	(void)state;
 	CHANGE(policy_sha256, policy_sha256[1]);
-	CHANGE(profile, "defaulu");
+	CHANGE(cage, &strict_cage);
+	CHANGE(cage, &loopback_cage);
+	CHANGE(cage, &port_cage);
+	CHANGE(cage, &other_port_cage);
+	CHANGE(cage, &reading_cage);
+	CHANGE(cage, &writing_cage);
+	CHANGE(cage, &wanting_cage);
 	CHANGE(root, "/srv");
 	CHANGE(cwd, "/srv/ws/b");
 	CHANGE(cwd_dev, 9);
@@ -229,8 +251,9 @@ what_is_out_of_bounds_is_not_encoded(void **state)
 	REFUSED(cwd, "/srv/ws-evil");
 	REFUSED(cwd, "/srv/ws/../x");
 	REFUSED(root, "srv");
-	REFUSED(profile, "");
-	REFUSED(profile, "a-name-of-16-byt");
+	REFUSED(cage, &no_cage);
+	REFUSED(cage, &portless_cage);
+	REFUSED(cage, &unclean_cage);
 	REFUSED(timeout_ms, 0);
 	REFUSED(timeout_ms, 86400001);
 	REFUSED(environment, bad_environment);

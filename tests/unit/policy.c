@@ -1,5 +1,5 @@
 /* Loading, deciding and linting of broker/policy*.c.
- * links: broker/policy.c broker/policy_decide.c broker/policy_environment.c broker/policy_hooks.c broker/policy_lint.c broker/policy_load.c broker/policy_match.c broker/policy_rule.c broker/policy_show.c broker/policy_v1.c broker/policy_v2.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/log.c shared/digest.c
+ * links: $(POLICY)
  * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@
 #include "digest.h"
 #include "json.h"
 #include "policy.h"
+#include "run.h"
 #include "text.h"
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
@@ -198,7 +199,7 @@ version_1_defaults_and_byte_order_mark(void **state)
 	assert_int_equal(policy_max_timeout_seconds(policy), 300);
 	assert_int_equal(policy_keep_bytes(policy), 8000);
 	assert_int_equal(policy_slots(policy), 16);
-	assert_string_equal(policy_profile_floor(policy), "default");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_DEFAULT);
 	assert_string_equal(policy_search_path(policy), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	assert_int_equal(DECIDE(policy, "ls"), VERDICT_NO_RULE);
 	policy_free(policy);
@@ -215,7 +216,7 @@ version_1_decides_in_its_order(void **state)
 	assert_int_equal(DECIDE(policy, "git", "status", "-s"), VERDICT_ALLOWED);
 	assert_int_equal(answer.rule, 0);
 	assert_int_equal(answer.root, 0);
-	assert_string_equal(answer.profile, "default");
+	assert_int_equal(answer.cage.profile, PROFILE_DEFAULT);
 	assert_int_equal(answer.limits.keep_bytes, 8000);
 	assert_int_equal(answer.limits.output_bytes, 0);
 	assert_int_equal(DECIDE(policy, "git", "-c", "x", "status"), VERDICT_NO_RULE);
@@ -665,9 +666,8 @@ static void
 what_is_not_enforced_is_refused(void **state)
 {
 	static const char *const later[] = {
-		"\"secrets\":{\"KEY\":{}}", "\"agents\":{\"claude\":{}}", "\"cage\":{\"profile\":\"strict\"}",
+		"\"secrets\":{\"KEY\":{}}", "\"agents\":{\"claude\":{}}",
 		"\"rules\":[{\"program\":\"ls\",\"secrets\":[]}]", "\"rules\":[{\"program\":\"ls\",\"environment\":{}}]",
-		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"compat\"}}]",
 	};
 
 	(void)state;
@@ -678,6 +678,206 @@ what_is_not_enforced_is_refused(void **state)
 		if (!strstr(refusal(text), "not supported yet"))
 			fail_msg("%s: %s", text, refusal(text));
 	}
+}
+
+static void
+a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/\"],\"cage\":{\"profile\":\"strict\"},"
+	    "\"rules\":[{\"program\":\"ls\"},{\"program\":\"find\",\"cage\":{\"profile\":\"compat\"}},"
+	    "{\"program\":\"git\",\"effect\":\"deny\"}]}");
+
+	(void)state;
+	assert_int_equal(policy_cage_floor(policy), PROFILE_COMPAT);
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.profile, PROFILE_STRICT);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.profile, PROFILE_COMPAT);
+	assert_int_equal(DECIDE(policy, "git"), VERDICT_DENIED_RULE);
+	assert_int_equal(answer.cage.profile, 0);
+	policy_free(policy);
+	policy = load("{\"version\":2,\"cage\":{\"profile\":\"debug\"}}");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_DEBUG);
+	policy_free(policy);
+	assert_string_equal(refusal("{\"version\":2,\"cage\":{\"profile\":\"Strict\"}}"),
+	    "line 1, column 22: cage.profile must be strict, default, agent, compat or debug");
+	assert_non_null(strstr(refusal("{\"version\":2,\"cage\":{\"profile\":1}}"), "cage.profile must be a string"));
+}
+
+static struct policy_error network_error;
+
+/* rules[0]'s network under this cage section of the policy and that of the rule; NETWORK_COUNT: refused. */
+static enum network
+network_of(const char *of_all, const char *of_rule, struct tcp_ports *ports)
+{
+	char text[1024];
+	enum network network;
+	struct policy *policy;
+
+	snprintf(text, sizeof(text), "{\"version\":2,\"allowed_working_roots\":[\"/\"],\"cage\":{%s},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{%s}}]}", of_all, of_rule);
+	policy = policy_load(text, strlen(text), "/srv/ws", &network_error);
+	if (!policy)
+		return NETWORK_COUNT;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	network = answer.cage.network;
+	*ports = answer.cage.ports;
+	policy_free(policy);
+	return network;
+}
+
+static void
+a_rule_has_the_network_that_it_or_the_policy_or_its_profile_says(void **state)
+{
+	struct tcp_ports ports;
+
+	(void)state;
+	assert_int_equal(network_of("", "", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("", "\"network\":\"loopback\"", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("\"network\":\"loopback\"", "", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("\"network\":\"loopback\"", "\"network\":\"none\"", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("\"profile\":\"agent\"", "", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("", "\"profile\":\"agent\"", &ports), NETWORK_LOOPBACK);
+	assert_int_equal(network_of("\"network\":\"none\"", "\"profile\":\"agent\"", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("\"profile\":\"agent\"", "\"profile\":\"strict\"", &ports), NETWORK_NONE);
+	assert_int_equal(network_of("\"network\":{\"tcp_ports\":[22]}", "\"network\":{\"tcp_ports\":[443,80]}", &ports),
+	    NETWORK_TCP_PORTS);
+	assert_true(ports.count == 2 && ports.list[0] == 80 && ports.list[1] == 443);
+	assert_int_equal(network_of("\"network\":{\"tcp_ports\":[22]}", "\"network\":\"none\"", &ports), NETWORK_NONE);
+	assert_int_equal(ports.count, 0);
+}
+
+static void
+a_network_that_is_none_or_that_its_profile_does_not_allow_is_refused(void **state)
+{
+	static const char *const bad[] = { "1", "null", "[]", "{}", "\"tcp-ports\"", "\"host\"", "\"\"",
+		"{\"tcp_ports\":[]}", "{\"tcp_ports\":443}", "{\"tcp_ports\":[0]}", "{\"tcp_ports\":[65536]}",
+		"{\"tcp_ports\":[-1]}", "{\"tcp_ports\":[1.5]}", "{\"tcp_ports\":[\"443\"]}",
+		"{\"tcp_ports\":[443,443]}", "{\"tcp_ports\":[443],\"udp_ports\":[53]}", "{\"udp_ports\":[53]}",
+		"{\"tcp_ports\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,"
+		"32,33]}" };
+	struct tcp_ports ports;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		char text[256];
+
+		snprintf(text, sizeof(text), "\"network\":%s", bad[i]);
+		if (network_of(text, "", &ports) != NETWORK_COUNT || network_of("", text, &ports) != NETWORK_COUNT)
+			fail_msg("taken: %s", bad[i]);
+	}
+	assert_int_equal(network_of("\"profile\":\"strict\",\"network\":\"loopback\"", "", &ports), NETWORK_COUNT);
+	assert_int_equal(network_of("\"network\":\"loopback\"", "\"profile\":\"strict\"", &ports), NETWORK_COUNT);
+	assert_non_null(strstr(network_error.text, "rules[0].cage: profile strict allows no network but none"));
+	assert_string_equal(refusal("{\"version\":2,\"cage\":{\"network\":\"Loopback\"}}"), "line 1, column 22: "
+	    "cage.network must be \"none\", \"loopback\" or {\"tcp_ports\": [...]}");
+}
+
+/* One rule for each of so many ports. */
+static const char *
+rules_with_ports(unsigned count)
+{
+	static char text[4096];
+	size_t at = (size_t)snprintf(text, sizeof(text), "{\"version\":2,\"rules\":[");
+
+	for (unsigned i = 1; i <= count; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+		    "{\"program\":\"ls\",\"cage\":{\"network\":{\"tcp_ports\":[%u]}}}%s", i, i < count ? "," : "]}");
+	return text;
+}
+
+static void
+all_rules_together_name_no_more_ports_than_fit(void **state)
+{
+	struct policy *policy = load(rules_with_ports(LIMIT_TCP_PORTS));
+	struct tcp_ports ports;
+
+	(void)state;
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_TCP_PORTS);
+	assert_int_equal(ports.count, LIMIT_TCP_PORTS);
+	policy_free(policy);
+	assert_non_null(strstr(refusal(rules_with_ports(LIMIT_TCP_PORTS + 1)), "more than 32 different ports"));
+}
+
+static void
+limits_are_the_profiles_then_the_policys_then_the_rules(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/\"],"
+	    "\"limits\":{\"open_files\":128,\"memory_bytes\":0},\"rules\":["
+	    "{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\"},\"limits\":{\"idle_seconds\":3,\"cpu_percent\":150}},"
+	    "{\"program\":\"find\",\"limits\":{\"open_files\":100,\"processes\":5000}}]}");
+
+	(void)state;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.limits.tmp_bytes, profile_row(PROFILE_STRICT)->tmp_bytes);
+	assert_int_equal(answer.limits.open_files, 128);
+	assert_int_equal(answer.limits.memory_bytes, 0);
+	assert_int_equal(answer.limits.idle_ms, 3000);
+	assert_int_equal(answer.limits.cpu_percent, 150);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.limits.tmp_bytes, profile_row(PROFILE_DEFAULT)->tmp_bytes);
+	assert_int_equal(answer.limits.open_files, 100);
+	assert_int_equal(answer.limits.processes, 5000); /* the policy says nothing: no bound */
+	assert_int_equal(answer.limits.idle_ms, 0);
+	policy_free(policy);
+}
+
+static void
+a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],"
+	    "\"cage\":{\"read_paths\":[\"/opt/a\",\"/etc/gitconfig\"],\"write_paths\":[{\"path\":\"/data\",\"root_owned\":true}]},"
+	    "\"rules\":[{\"program\":\"ls\"},{\"program\":\"find\",\"cage\":{\"read_paths\":[\"/opt/b\"]}},"
+	    "{\"program\":\"git\",\"cage\":{\"write_paths\":[],\"read_paths\":[\"/data\",\"/opt/a\"]}}]}");
+
+	(void)state;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.extra_count, 3);
+	assert_string_equal(answer.cage.extras[2].path, "/data");
+	assert_int_equal(answer.cage.extras[2].flags, ROOT_EXTRA_WRITE | ROOT_ROOT_OWNED);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.extra_count, 2);
+	assert_string_equal(answer.cage.extras[0].path, "/data");
+	assert_string_equal(answer.cage.extras[1].path, "/opt/b");
+	assert_int_equal(DECIDE(policy, "git"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.extra_count, 2);
+	assert_int_equal(answer.cage.extras[0].flags, ROOT_EXTRA_READ);
+	assert_int_equal(policy_extra_count(policy), 5);
+	assert_string_equal(policy_extra_at(policy, 4).path, "/data");
+	policy_free(policy);
+}
+
+static void
+what_hooks_run_in_is_within_the_bounds(void **state)
+{
+	struct tcp_ports ports;
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"profile\":\"agent\"},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\",\"network\":\"none\"}}],"
+	    "\"queue\":{\"hooks\":[{\"on\":[\"job.finished\"],\"argv\":[\"/usr/bin/true\"]}]}}");
+
+	(void)state;
+	assert_int_equal(policy_cage_floor(policy), PROFILE_AGENT);
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_LOOPBACK);
+	policy_free(policy);
+	policy = load("{\"version\":2,\"cage\":{\"profile\":\"agent\"},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\",\"network\":\"none\"}}]}");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_STRICT);
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_NONE);
+	policy_free(policy);
+}
+
+static void
+a_rules_minimum_adds_to_the_policys(void **state)
+{
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"minimum\":[\"no_groups\"]},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"minimum\":[\"cgroup_memory\",\"own_uid\"]}},{\"program\":\"find\"}]}");
+
+	(void)state;
+	assert_int_equal(DECIDE(policy, "ls"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.minimum, LAYER_NO_GROUPS | LAYER_CGROUP_MEMORY | LAYER_OWN_UID);
+	assert_int_equal(DECIDE(policy, "find"), VERDICT_ALLOWED);
+	assert_int_equal(answer.cage.minimum, LAYER_NO_GROUPS);
+	policy_free(policy);
 }
 
 static void
@@ -701,7 +901,25 @@ version_2_malformed_values_are_refused(void **state)
 		"\"rules\":[{\"program\":\"ls\",\"effect\":\"deny\",\"limits\":{}}]",
 		"\"rules\":[{\"program\":\"ls\",\"digests\":[]}]", "\"rules\":[{\"program\":\"ls\",\"digests\":[\"sha256:00\"]}]",
 		"\"rules\":[{\"program\":\"ls\",\"limits\":{\"timeout_seconds\":3601}}]",
-		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"network\":true}}]",
+		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"networks\":true}}]",
+		"\"cage\":{\"read_paths\":\"/opt\"}", "\"cage\":{\"read_paths\":[\"opt\"]}", "\"cage\":{\"read_paths\":[\"/\"]}",
+		"\"cage\":{\"read_paths\":[\"/opt/\"]}", "\"cage\":{\"read_paths\":[\"/opt\",\"/opt\"]}",
+		"\"cage\":{\"read_paths\":[\"/opt\"],\"write_paths\":[\"/opt\"]}", "\"cage\":{\"read_paths\":[\"/proc/self\"]}",
+		"\"cage\":{\"read_paths\":[\"/sys\"]}", "\"cage\":{\"read_paths\":[\"/dev\"]}", "\"cage\":{\"read_paths\":[\"/run/x\"]}",
+		"\"cage\":{\"read_paths\":[\"/etc\"]}", "\"cage\":{\"read_paths\":[\"/tmp\"]}", "\"cage\":{\"read_paths\":[\"/usr/lib\"]}",
+		"\"cage\":{\"write_paths\":[\"/usr/local/bin\"]}", "\"cage\":{\"write_paths\":[\"/etc/cron.d\"]}",
+		"\"cage\":{\"read_paths\":[{\"path\":\"/opt\"}]}", "\"cage\":{\"write_paths\":[{\"path\":\"/opt\",\"shared\":true}]}",
+		"\"cage\":{\"write_paths\":[{\"path\":\"/opt\",\"root_owned\":1}]}", "\"cage\":{\"write_paths\":[{}]}",
+		"\"cage\":{\"profile\":\"strict\",\"write_paths\":[\"/opt\"]}",
+		"\"cage\":{\"write_paths\":[\"/opt\"]},\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\"}}]",
+		"\"allowed_working_roots\":[\"/opt\"],\"cage\":{\"read_paths\":[\"/opt\"]}",
+		"\"cage\":{\"minimum\":[\"cgroup_cpu\"]},\"rules\":[{\"program\":\"ls\"}]",
+		"\"cage\":{\"minimum\":[\"cgroup_memory\"]},\"limits\":{\"memory_bytes\":0},\"rules\":[{\"program\":\"ls\"}]",
+		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"minimum\":[\"network_namespace\"],\"network\":{\"tcp_ports\":[80]}}}]",
+		"\"cage\":{\"minimum\":[\"walls\"]}", "\"cage\":{\"minimum\":\"landlock\"}",
+		"\"limits\":{\"idle_seconds\":86401}", "\"limits\":{\"cpu_percent\":-1}", "\"limits\":{\"grace_seconds\":61}",
+		"\"limits\":{\"open_files\":64},\"rules\":[{\"program\":\"ls\",\"limits\":{\"open_files\":65}}]",
+		"\"limits\":{\"memory_bytes\":33554432},\"rules\":[{\"program\":\"ls\",\"limits\":{\"memory_bytes\":0}}]",
 		"\"allowed_working_roots\":[{}]", "\"allowed_working_roots\":[{\"path\":\"/a\",\"shared\":1}]",
 		"\"allowed_working_roots\":[{\"path\":\"/a\",\"mode\":1}]", "\"allowed_working_roots\":[\"/a\",{\"path\":\"/a\"}]",
 		"\"path\":\"/bin\"", "\"path\":[]", "\"path\":[\"bin\"]", "\"path\":[\"/a:/b\"]", "\"path\":[\"/a/../b\"]",
@@ -777,6 +995,8 @@ lints_name_what_is_too_wide(void **state)
 	assert_true(has_lint(RULE("\"program\":\"find\""), "find can start"));
 	assert_false(has_lint(RULE("\"program\":\"find\",\"not_match\":[{\"arg\":\"-exec\"}]"), "find can start"));
 	assert_true(has_lint(RULE("\"program\":\"bin/tool\""), "relative"));
+	assert_true(has_lint(RULE("\"program\":\"curl\",\"cage\":{\"network\":{\"tcp_ports\":[443]}}"),
+	    "rule 0: its job may send what it reads to any address on TCP port 443"));
 	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[\"/\"]}", "whole file system"));
 	assert_true(has_lint("{\"version\":2}", "no rule"));
 	assert_true(has_lint("{\"version\":2}", "no working directory"));
@@ -797,7 +1017,7 @@ the_summary_is_what_was_loaded(void **state)
 
 	(void)state;
 	assert_string_equal(text, "{\"program\":\"git\",\"args_prefix\":[\"-v\"],\"args_extra\":0,\"effect\":\"allow\","
-	    "\"not_match\":[{\"short\":\"f\"}],\"reason\":\"r\"}");
+	    "\"not_match\":[{\"short\":\"f\"}],\"cage\":{\"profile\":\"default\",\"network\":\"none\"},\"reason\":\"r\"}");
 	assert_int_equal(json_count(json_get(summary, "rules")), 1);
 	assert_string_equal(json_text(json_get(json_at(json_get(summary, "allowed_working_roots"), 0), "path")), "/srv");
 	free(text);
@@ -831,6 +1051,14 @@ main(void)
 		cmocka_unit_test(every_job_gets_the_fixed_variables),
 		cmocka_unit_test(version_2_sections_are_read),
 		cmocka_unit_test(what_is_not_enforced_is_refused),
+		cmocka_unit_test(a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor),
+		cmocka_unit_test(a_rule_has_the_network_that_it_or_the_policy_or_its_profile_says),
+		cmocka_unit_test(a_network_that_is_none_or_that_its_profile_does_not_allow_is_refused),
+		cmocka_unit_test(all_rules_together_name_no_more_ports_than_fit),
+		cmocka_unit_test(limits_are_the_profiles_then_the_policys_then_the_rules),
+		cmocka_unit_test(a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once),
+		cmocka_unit_test(what_hooks_run_in_is_within_the_bounds),
+		cmocka_unit_test(a_rules_minimum_adds_to_the_policys),
 		cmocka_unit_test(version_2_malformed_values_are_refused),
 		cmocka_unit_test(the_innermost_canonical_root_counts),
 		cmocka_unit_test(lints_name_what_is_too_wide),

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <sys/syscall.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -112,6 +114,22 @@ end_by_int(void)
 	return a_signal_ends_the_wish(SIGINT);
 }
 
+/* Those that libc keeps for itself, too: make ignores them for its children. */
+static int
+reset_signals_of_libc(void)
+{
+	unsigned long ignore[8] = { (unsigned long)SIG_IGN }, now[8] = { 1 };
+
+	for (int number = 32; number <= 33; number++)
+		if (syscall(SYS_rt_sigaction, number, ignore, NULL, 8) < 0)
+			return 1;
+	process_reset_signals();
+	for (int number = 32; number <= 33; number++)
+		if (syscall(SYS_rt_sigaction, number, NULL, now, 8) < 0 || now[0] != (unsigned long)SIG_DFL)
+			return 2;
+	return 0;
+}
+
 static int
 reset_signals(void)
 {
@@ -161,6 +179,7 @@ signals_are_as_at_birth_after_a_reset(void **state)
 {
 	(void)state;
 	assert_int_equal(status_of(reset_signals), 0);
+	assert_int_equal(status_of(reset_signals_of_libc), 0);
 }
 
 int

@@ -42,9 +42,11 @@ read_less(void)
 }
 
 void
-executor_confine(void)
+executor_confine(const struct executor *executor)
 {
-	confine_privileges(less < 0 ? ALL : ALL & ~BIT(less));
+	uint64_t kept = executor->boot.network == NETWORK_NONE ? ALL : ALL | BIT(CAP_NET_ADMIN);
+
+	confine_privileges(less < 0 ? kept : kept & ~BIT(less));
 	if (filter_load_own() < 0)
 		fatal("own filter: %s", strerror(errno));
 }

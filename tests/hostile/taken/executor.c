@@ -6,12 +6,18 @@
 
 static struct executor executor;
 
+static void
+confine(void)
+{
+	executor_confine(&executor);
+}
+
 int
 main(void)
 {
 	taken_prepare();
 	process_begin("executor", EXECUTOR_LOCK_FD);
 	executor_open(&executor);
-	taken_try(executor_confine);
+	taken_try(confine);
 	return 0;
 }

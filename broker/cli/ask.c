@@ -1,0 +1,113 @@
+/* Questions to this machine. */
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include "scope.h"
+#include "text.h"
+
+#include "ask.h"
+
+#define CREATE_RULESET_VERSION 1
+/* Exit status of the child that tries; errnos are below. */
+#define EMPTY 255
+
+void
+ask_release(char *text, size_t size)
+{
+	struct utsname name;
+
+	if (uname(&name) < 0 || !text_copy(text, size, name.release))
+		text[0] = '\0';
+}
+
+bool
+ask_file(const char *path, char *text, size_t size)
+{
+	scoped_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	text[length > 0 ? length : 0] = '\0';
+	return length >= 0;
+}
+
+int
+ask_landlock_error(void)
+{
+	return syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION) < 0 ? errno : 0;
+}
+
+/* A host that restricts them lets them be made, but without capabilities: so a host name must be set as well. */
+static int
+try_namespace(void)
+{
+	if (unshare(CLONE_NEWUSER) < 0)
+		return errno & 0x7f;
+	return unshare(CLONE_NEWUTS) < 0 || sethostname("probe", 5) < 0 ? EMPTY : 0;
+}
+
+enum ask_namespace
+ask_user_namespace(int *error)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	*error = 0;
+	if (child == 0)
+		_exit(try_namespace());
+	if (child < 0 || waitpid(child, &status, 0) < 0) {
+		*error = errno;
+		return ASK_NAMESPACE_REFUSED;
+	}
+	if (!WIFEXITED(status))
+		return ASK_NAMESPACE_KILLED;
+	*error = WEXITSTATUS(status);
+	return *error == 0 ? ASK_NAMESPACE_WORKS : *error == EMPTY ? ASK_NAMESPACE_EMPTY : ASK_NAMESPACE_REFUSED;
+}
+
+static int
+raise_loopback(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWNET) < 0)
+		return errno;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
+}
+
+int
+ask_loopback(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0)
+		_exit(raise_loopback());
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+}
+
+const char *
+ask_cgroup_root(void)
+{
+	static const char *const places[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct statfs about;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (statfs(places[i], &about) == 0 && about.f_type == CGROUP2_SUPER_MAGIC)
+			return places[i];
+	return NULL;
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# Profiles, places beside the root, minimum and limits: from the policy's file to the job and its record.
+
+load ../support/workspace
+load ../support/jobs
+
+setup() {
+	need_root
+	workspace_make
+	mkdir -p "$WS_TOP/beside/data" "$WS_TOP/beside/out" "$WS_TOP/beside/closed/in" "$WS/proj/kept"
+	echo told >"$WS_TOP/beside/data/file"
+	echo hidden >"$WS_TOP/beside/closed/in/file"
+	ln -s "$WS_TOP/beside/data" "$WS_TOP/beside/link"
+	mkfifo "$WS_TOP/beside/pipe"
+	echo kept >"$WS/proj/kept/file"
+	chmod 700 "$WS_TOP/beside/closed"
+	chown -R "$WS_UID:$WS_UID" "$WS_TOP/beside/out" "$WS/proj"
+}
+
+teardown() { workspace_clean; }
+
+# As root with an ordinary uid's policy; after this everything is under that uid.
+as_user() {
+	chown -R "$TEST_UID:$TEST_UID" "$WS_BIN" "$WS_TOP/beside/data" "$WS"
+	WS_OPERATOR=$WS_UID
+	WS_STATE=$WS_TOP/home-$TEST_UID/state
+	as_uid "$WS_UID" unshare -Ur true 2>/dev/null || skip "this kernel gives ordinary users no user namespace"
+}
+
+# "cage" and the rules of a policy, and the trio started anew with it.
+with_cage() {
+	local rules=${2:-'{ "program": "sh" }'}
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"], "cage": { $1 }, "rules": [ $rules ] }
+	END
+	chown "${POLICY_UID:-$WS_UID}:${POLICY_UID:-$WS_UID}" "$WS/agent-safe-policy.json"
+	agent_safe serve --stop >/dev/null 2>&1 || true
+	workspace_start
+}
+
+@test "read and write paths are at their own path, the one read-only, the other the owner's" {
+	local way
+	for way in root user; do
+		[ $way = root ] || as_user
+		with_cage "\"read_paths\": [\"$WS_TOP/beside/data\", \"$WS/proj/kept\"], \"write_paths\": [\"$WS_TOP/beside/out\"]"
+		job -- sh -c 'cat $0/data/file kept/file; echo x >>$0/data/file; echo x >>kept/file; mv kept gone
+		    rm -rf kept; echo made >$0/out/f; ls $0' "$WS_TOP/beside"
+		[ "$(job_text stdout)" = "$(printf 'told\nkept\ndata\nout')" ]
+		[ "$(cat "$WS_TOP/beside/out/f")" = made ]
+		[ "$(stat -c %u "$WS_TOP/beside/out/f")" = "$WS_UID" ]
+		[ "$(cat "$WS_TOP/beside/data/file" "$WS/proj/kept/file")" = "$(printf 'told\nkept')" ]
+		rm "$WS_TOP/beside/out/f"
+	done
+}
+
+@test "no job works in a place beside the root" {
+	with_cage "\"read_paths\": [\"$WS_TOP/beside/data\"], \"write_paths\": [\"$WS_TOP/beside/out\"]"
+	local id
+	id=$(agent_safe_as "$WS_UID" submit --new --cwd "$WS_TOP/beside/out" -- sh -c true | jq -er .id)
+	agent_safe assess "$id" | jq -e '.allowed == false and (.reason | test("outside every root"))'
+}
+
+@test "what cannot be shown is left out with the reason, and a rule that wants it is not allowed until it can" {
+	local name
+	for name in link pipe absent closed/in; do
+		with_cage "\"read_paths\": [\"$WS_TOP/beside/$name\"]"
+		grep -q "$WS_TOP/beside/$name is left out" "$WS_STATE/trio.log"
+		agent_safe_as "$WS_UID" policy explain --cwd "$WS/proj" -- sh -c true |
+		    jq -e '.allowed == false and (.reason | test("read_paths.* could not be opened at the start"))'
+	done
+	chmod 711 "$WS_TOP/beside/closed"
+	agent_safe serve --stop >/dev/null
+	workspace_start
+	job -- sh -c 'cat $0' "$WS_TOP/beside/closed/in/file"
+	[ "$(job_text stdout)" = hidden ]
+}
+
+@test "the state and the sockets are in no place of a policy" {
+	run with_cage "\"read_paths\": [\"$WS_TOP\"]"
+	[ "$status" != 0 ]
+	[[ $output == *"lies inside the policy's path $WS_TOP"* ]]
+}
+
+@test "a path of root to write to must be said to be that, by root" {
+	chown root:root "$WS_TOP/beside/out"
+	POLICY_UID=0 with_cage "\"write_paths\": [\"$WS_TOP/beside/out\"]"
+	grep -q "$WS_TOP/beside/out is left out: it belongs to root" "$WS_STATE/trio.log"
+	with_cage "\"write_paths\": [{\"path\": \"$WS_TOP/beside/out\", \"root_owned\": true}]"
+	grep -q "$WS_TOP/beside/out is left out: the policy belongs to uid $WS_UID" "$WS_STATE/trio.log"
+	POLICY_UID=0 with_cage "\"write_paths\": [{\"path\": \"$WS_TOP/beside/out\", \"root_owned\": true}]"
+	job -- sh -c 'echo made >$0/f' "$WS_TOP/beside/out"
+	[ "$(stat -c %u "$WS_TOP/beside/out/f")" = 0 ]
+}
+
+@test "a profile for each rule, and its limits" {
+	with_cage '"profile": "strict"' '{ "program": "cat" }, { "program": "sh", "cage": { "profile": "agent" },
+	    "limits": { "open_files": 300 } }'
+	job -- cat /proc/meminfo
+	job_is '.status == "failed" and .attempts_log[-1].exit_code == 1'
+	grep -q '"exec.intent".*"profile":"strict"' "$WS_STATE"/audit/log/seg-*
+	job -- sh -c 'ulimit -n; grep -c MemTotal /proc/meminfo'
+	[ "$(job_text stdout)" = "$(printf '300\n1')" ]
+	grep -q '"exec.intent".*"profile":"agent"' "$WS_STATE"/audit/log/seg-*
+}
+
+@test "a minimum that does not hold costs no approval, and names the layer" {
+	as_user
+	with_cage '"minimum": ["landlock", "own_uid"]'
+	local id
+	id=$(propose -- sh -c true)
+	agent_safe assess "$id" | jq -e '.allowed == false and (.reason | test("not in force here, missing: own_uid"))'
+	run agent_safe approve "$id" --by tester
+	[ "$status" != 0 ]
+	agent_safe show "$id" | jq -e '.status == "queued" or .status == "pending" or .approval_status == "pending"'
+}
+
+@test "a path that went away refuses the run and keeps the approval" {
+	with_cage "\"read_paths\": [\"$WS_TOP/beside/data\"]"
+	local id
+	id=$(propose -- sh -c "cat $WS_TOP/beside/data/file")
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe serve --stop >/dev/null
+	mv "$WS_TOP/beside/data" "$WS_TOP/beside/away"
+	workspace_start
+	run agent_safe run "$id" --execute
+	[ "$status" != 0 ]
+	jq -e '.error.code == "cage_unavailable"' <<<"$output"
+	agent_safe show "$id" | jq -e '.approval_status == "approved"'
+	agent_safe serve --stop >/dev/null
+	mv "$WS_TOP/beside/away" "$WS_TOP/beside/data"
+	workspace_start
+	agent_safe run "$id" --execute | jq -e '.result.stdout == "told\n"'
+}
+
+@test "a reload that names another path takes effect, and stales what was approved before" {
+	with_cage ''
+	local id policy
+	id=$(propose -- sh -c true)
+	agent_safe approve "$id" --by tester >/dev/null
+	policy=$(jq --arg path "$WS_TOP/beside/data" '.cage = {"read_paths": [$path]}' "$WS/agent-safe-policy.json")
+	workspace_policy <<<"$policy"
+	agent_safe policy reload >/dev/null
+	job -- sh -c "cat $WS_TOP/beside/data/file"
+	[ "$(job_text stdout)" = told ]
+	run agent_safe run "$id" --execute
+	jq -e '.error.code == "approval_stale" and (.error.changes | index("cage: paths beside the workspace"))' <<<"$output"
+}
+
+@test "a job that says nothing for too long has timed out, and says idle" {
+	with_cage '' '{ "program": "sh", "limits": { "idle_seconds": 1, "cpu_percent": 100 } }'
+	job -- sh -c 'echo begun; sleep 30'
+	job_is '.status == "failed" and .attempts_log[-1].outcome == "timed_out"'
+	job_is '.attempts_log[-1].reason | startswith("idle")'
+}
+
+@test "check-policy says what is not there, what leads through a link, and what shows keys" {
+	mkdir "$WS_TOP/beside/data/.ssh"
+	with_cage "\"read_paths\": [\"$WS_TOP/beside/absent\", \"$WS_TOP/beside/link\", \"$WS_TOP/beside/data\"]"
+	run agent_safe check-policy
+	for text in 'beside/absent: No such file' 'beside/link: it leads through a symbolic link' 'beside/data holds [.]ssh'; do
+		jq -e --arg text "$text" '.warnings | any(test($text))' <<<"$output"
+	done
+}
