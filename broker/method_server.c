@@ -61,6 +61,30 @@ add_places(struct json *answer, const struct boot *boot)
 	json_add_text(answer, "origin", boot->origin);
 }
 
+/* By profile and network, as the executor loads them; what its bounds do not allow is not there. */
+static void
+add_filters(struct json *answer, const struct broker *broker)
+{
+	static const uint8_t none[DIGEST_BYTES];
+	struct json *filters = json_add_object(answer, "filters");
+
+	for (enum profile profile = PROFILE_STRICT; profile < PROFILE_COUNT; profile++) {
+		const struct profile_row *row = profile_row(profile);
+		struct json *networks = NULL;
+
+		for (enum network network = NETWORK_NONE; network <= row->network_most; network++) {
+			const uint8_t *digest = broker->filter_sha256[profile][network];
+			struct bytes bytes = { .at = (unsigned char *)(uintptr_t)digest, .length = DIGEST_BYTES };
+
+			if (memcmp(digest, none, sizeof(none)) == 0)
+				continue;
+			if (!networks)
+				networks = json_add_object(filters, row->name);
+			present_digest(networks, network_name(network), &bytes);
+		}
+	}
+}
+
 static void
 add_processes(struct json *answer, const struct broker *broker)
 {
@@ -85,6 +109,7 @@ add_processes(struct json *answer, const struct broker *broker)
 	json_add_text(answer, "forward_security", broker->outbox.degraded ? "degraded" : "full");
 	present_layers(answer, "layers", broker->layers);
 	json_add_integer(answer, "landlock_abi", broker->landlock_abi);
+	add_filters(answer, broker);
 	json_add_integer(answer, "slots", broker->boot.slot_count);
 }
 

@@ -248,5 +248,9 @@ policy_decide(
 	else
 		text_format(answer->reason, sizeof(answer->reason), "rule %d allows it", answer->rule);
 	answer->cage = request->hook ? policy->cage : policy->rules[answer->rule].cage;
+	if (request->hook) { /* nobody was asked: nothing leaves this host */
+		answer->cage.network = NETWORK_NONE;
+		answer->cage.ports.count = 0;
+	}
 	answer->limits = request->hook ? policy->limits : policy->rules[answer->rule].limits;
 }

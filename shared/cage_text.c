@@ -11,7 +11,8 @@
 #include "plan.h"
 #include "run.h"
 
-#define RESERVE 1024 /* kept for what follows the variables */
+#define RESERVE 1024       /* kept for what follows the variables */
+#define PATHS_RESERVE 6144 /* and for all that follows the paths */
 
 struct page {
 	char *text;
@@ -82,8 +83,44 @@ say_text(struct page *page, const struct plan_view *view, const char *before, en
 	say(page, "%s%.*s%s", before, (int)field->length, (const char *)field->bytes, after);
 }
 
+/* A path each; those that do not fit are counted. */
 static void
-say_places(struct page *page, const struct plan_view *view, const struct cage_facts *facts)
+say_extras(struct page *page, const void *plan, size_t length)
+{
+	struct fields_reader reader;
+	struct field field;
+	unsigned left = 0;
+
+	if (!fields_open(&reader, PLAN_MAGIC, plan, length))
+		return;
+	while (fields_next(&reader, &field)) {
+		bool write = field.tag == PLAN_WRITE_PATH;
+
+		if (!write && field.tag != PLAN_READ_PATH)
+			continue;
+		if (page->length + field.length + PATHS_RESERVE > page->size)
+			left++;
+		else
+			say(page, "beside it   %.*s, %s\n", (int)field.length, (const char *)field.bytes,
+			    write ? "writable but for the protected paths" : "read-only");
+	}
+	if (left)
+		say(page, "beside it   %u more paths, see the policy\n", left);
+}
+
+static void
+say_proc(struct page *page, const struct plan_view *view)
+{
+	if (profile_row(profile_of(view))->proc == PROC_PIDS)
+		say(page, "/proc       its own processes and nothing else\n");
+	else
+		say(page, "/proc       its own processes; /proc/sys read-only, what tells of the whole host"
+		    " covered\n");
+}
+
+static void
+say_places(struct page *page, const struct plan_view *view, const struct cage_facts *facts,
+    const void *plan, size_t length)
 {
 	uint64_t tmp = 0;
 
@@ -91,14 +128,14 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	say_text(page, view, "profile     ", PLAN_PROFILE, "\n");
 	say_text(page, view, "workspace   ", PLAN_ROOT, facts->read_only ? ", read-only\n" :
 	    ", writable but for the protected paths and the policy (agent-safe-policy(5))\n");
+	say_extras(page, plan, length);
 	say_text(page, view, "starts in   ", PLAN_CWD, "\n");
 	say(page, "system      /usr (and /bin, /sbin, /lib* as the host has them) and a chosen part of"
 	    " /etc, read-only\n"
 	    "            /dev: null zero full random urandom, terminals of its own\n"
 	    "temporary   /tmp and /dev/shm, %" PRIu64 " bytes together, gone with the job\n"
-	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n"
-	    "/proc       its own processes; /proc/sys read-only, what tells of the whole host covered\n",
-	    tmp);
+	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n", tmp);
+	say_proc(page, view);
 	if (view->once[PLAN_STDIN].tag)
 		say(page, "input       %zu bytes, part of the plan\n", view->once[PLAN_STDIN].length);
 }
@@ -176,6 +213,15 @@ say_filter(struct page *page, const struct plan_view *view, const struct cage_fa
 	say(page, "\n");
 }
 
+static uint64_t
+number_of(const struct plan_view *view, enum plan_tag tag)
+{
+	uint64_t value = 0;
+
+	field_u64(&view->once[tag], &value);
+	return value;
+}
+
 static void
 say_limits(struct page *page, const struct plan_view *view)
 {
@@ -183,26 +229,50 @@ say_limits(struct page *page, const struct plan_view *view)
 		enum plan_tag tag;
 		const char *name;
 	} limits[] = { { PLAN_TIMEOUT_MS, "timeout_ms" }, { PLAN_GRACE_MS, "grace_ms" },
-		{ PLAN_KEEP_BYTES, "keep_bytes" }, { PLAN_OUTPUT_BYTES, "output_bytes" },
-		{ PLAN_FILE_BYTES, "file_bytes" }, { PLAN_CPU_SECONDS, "cpu_seconds" },
+		{ PLAN_IDLE_MS, "idle_ms" }, { PLAN_KEEP_BYTES, "keep_bytes" },
+		{ PLAN_OUTPUT_BYTES, "output_bytes" }, { PLAN_FILE_BYTES, "file_bytes" },
+		{ PLAN_CPU_SECONDS, "cpu_seconds" }, { PLAN_CPU_PERCENT, "cpu_percent" },
 		{ PLAN_OPEN_FILES, "open_files" }, { PLAN_PROCESSES, "processes" },
 		{ PLAN_MEMORY_BYTES, "memory_bytes" } };
-	uint64_t value;
 
 	say(page, "limits     ");
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (field_u64(&view->once[limits[i].tag], &value))
-			say(page, " %s=%" PRIu64, limits[i].name, value);
+		say(page, " %s=%" PRIu64, limits[i].name, number_of(view, limits[i].tag));
 	say(page, " (0: none)\n");
 }
 
-/* What a limit rests on where the controller is not there. */
+/* What a limit rests on; where the controller is not there, on little or nothing. */
+static void
+say_rests(struct page *page, const struct plan_view *view, uint64_t layers)
+{
+	say(page, "            time, silence, output: the keeper; one file, CPU seconds, open files: rlimits\n"
+	    "            memory: %s; processes: %s", number_of(view, PLAN_MEMORY_BYTES) == 0 ?
+	    "no limit wanted" : layers & LAYER_CGROUP_MEMORY ?
+	    "the cgroup" : "NOT LIMITED here, no memory controller", layers & LAYER_CGROUP_PIDS ?
+	    "the cgroup and RLIMIT_NPROC" : "RLIMIT_NPROC alone, no pids controller");
+	if (number_of(view, PLAN_CPU_PERCENT) > 0)
+		say(page, "; share of a processor: %s", layers & LAYER_CGROUP_CPU ?
+		    "the cgroup" : "NOT LIMITED here, no cpu controller");
+	say(page, "\n");
+}
+
+static void
+say_minimum(struct page *page, const struct plan_view *view, uint64_t layers)
+{
+	uint64_t minimum = number_of(view, PLAN_MINIMUM);
+
+	if (minimum == 0)
+		return;
+	say(page, "minimum    ");
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
+		if (minimum >> bit & 1)
+			say(page, " %s%s", layer_name(bit), layers >> bit & 1 ? "" : " (MISSING)");
+	say(page, "%s\n", minimum & ~layers ? ": NOT MET, nothing would run" : "");
+}
+
 static void
 say_layers(struct page *page, uint64_t layers)
 {
-	say(page, "            memory: %s; processes: %s\n", layers & LAYER_CGROUP_MEMORY ?
-	    "the cgroup" : "NOT LIMITED here, no memory controller", layers & LAYER_CGROUP_PIDS ?
-	    "the cgroup and RLIMIT_NPROC" : "RLIMIT_NPROC alone, no pids controller");
 	say(page, "layers     ");
 	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
 		if (layers >> bit & 1)
@@ -247,16 +317,20 @@ cage_text(const void *plan, size_t length, const struct cage_facts *facts,
 {
 	struct page page = { .text = text, .size = CAGE_TEXT_BYTES };
 	struct plan_view view;
+	uint64_t layers;
 
 	text[0] = '\0';
 	if (!read_plan(&view, plan, length))
 		return false;
-	say_places(&page, &view, facts);
+	say_places(&page, &view, facts, plan, length);
 	say_network(&page, &view, plan, length);
 	say_filter(&page, &view, facts);
 	say_landlock(&page, &view, facts->landlock_abi);
+	layers = network_layers(network_of(&view), facts->layers);
 	say_limits(&page, &view);
-	say_layers(&page, network_layers(network_of(&view), facts->layers));
+	say_rests(&page, &view, layers);
+	say_layers(&page, layers);
+	say_minimum(&page, &view, layers);
 	say_environment(&page, plan, length);
 	return true;
 }

@@ -3,7 +3,8 @@
 #: make check-full        the same with FULL=1: each layer of the cage taken away, the long forms of some tests, more time
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, then all fuzz targets in turn
+#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, the model of queue and
+#:                        log on so many schedules of its own, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
@@ -17,7 +18,7 @@ AUDITOR = $(filter-out auditor/main.c auditor/confine.c,$(wildcard auditor/*.c))
     $(addprefix shared/,packed.c boot.c channel.c fields.c loop.c messages.c process.c run.c digest.c text.c \
     base64.c log.c vkey.c tcp_ports.c)
 POLICY = $(wildcard broker/policy*.c) $(wildcard shared/json*.c shared/secret*.c) $(addprefix shared/,base64.c \
-    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c)
+    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c landlock.c)
 
 # What the tests say of themselves, read in one go: unit_text_LINKS, unit_text_LIBS, ...
 $(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) tests/tests.mk
@@ -69,7 +70,7 @@ $(BUILD)/taken/$(word 2,$($(1)_ROW)): tests/hostile/taken/$(1).c tests/hostile/t
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote $(firstword $($(1)_ROW)) \
 	    -iquote tests/hostile/taken -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
-TAKEN = broker executor auditor keeper
+TAKEN = broker executor auditor keeper courier
 $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
@@ -138,9 +139,14 @@ fuzz:
 	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
 
-# Half of the time for each.
-soak: all
+# The auditor alone killed a thousand times at random, then half of the time for each of the others.
+soak: all $(BUILD)/unit/auditor_process
+	@set -e; for seed in 1 2 3 4 5 6 7 8 9 10; do echo "auditor killed at random, 100 rounds, seed $$seed"; \
+	    KILL_SEED=$$seed AUDITOR_TEST='killed_at_random*' AUDITOR_BINARY=$(BUILD)/agent-safe-auditor \
+	    $(BUILD)/unit/auditor_process; done
 	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/crash.sh
+	@+$(MAKE) --no-print-directory -s $(BUILD)/unit/model
+	MODEL_ROUNDS=$$(( $(MINUTES) * 50 )) MODEL_SEED=$$(date +%s) $(BUILD)/unit/model 2>/dev/null
 	@+set -e; for f in $(FUZZERS); do \
 	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 30 / $(words $(FUZZERS)) )); done
 

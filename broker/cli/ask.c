@@ -1,4 +1,6 @@
 /* Questions to this machine. */
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/vfs.h>
@@ -7,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <net/if.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -70,6 +73,31 @@ ask_user_namespace(int *error)
 		return ASK_NAMESPACE_KILLED;
 	*error = WEXITSTATUS(status);
 	return *error == 0 ? ASK_NAMESPACE_WORKS : *error == EMPTY ? ASK_NAMESPACE_EMPTY : ASK_NAMESPACE_REFUSED;
+}
+
+static int
+raise_loopback(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWNET) < 0)
+		return errno;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
+}
+
+int
+ask_loopback(void)
+{
+	pid_t child = fork();
+	int status = 0;
+
+	if (child == 0)
+		_exit(raise_loopback());
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
 }
 
 const char *

@@ -27,6 +27,9 @@ enum ask_namespace {
 /* Make a user namespace, and something in it that takes a capability; both end with a child. */
 enum ask_namespace ask_user_namespace(int *error);
 
+/* Raise loopback in a network namespace of a child's own: 0, or the errno. */
+int ask_loopback(void);
+
 /* Where cgroup v2 is: alone, or beside v1; NULL: nowhere. */
 const char *ask_cgroup_root(void);
 

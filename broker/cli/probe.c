@@ -11,6 +11,7 @@
 
 #include "ask.h"
 #include "probe.h"
+#include "probe_network.h"
 
 static void
 set(struct probe *probe, enum probe_state state, const char *found, const char *remedy)
@@ -309,7 +310,7 @@ probe_machine(struct probe probes[PROBES_MOST])
 {
 	static const char *const names[] = { "kernel", "landlock", "seccomp", "user_namespace",
 		"unprivileged_userns_clone", "apparmor_restrict_userns", "selinux", "max_user_namespaces", "cgroup",
-		"cgroup_memory", "cgroup_pids", "programs", "account" };
+		"cgroup_memory", "cgroup_pids", "programs", "account", "network_loopback", "network_tcp_ports" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		probes[i] = (struct probe){ .name = names[i] };
@@ -326,5 +327,7 @@ probe_machine(struct probe probes[PROBES_MOST])
 	probe_controller(&probes[10], "pids");
 	probe_programs(&probes[11]);
 	probe_account(&probes[12]);
+	probe_network_loopback(&probes[13]);
+	probe_network_ports(&probes[14]);
 	return sizeof(names) / sizeof(*names);
 }

@@ -14,7 +14,7 @@ struct probe {
 	char remedy[300];       /* "" when there is nothing to do */
 };
 
-#define PROBES_MOST 16
+#define PROBES_MOST 24
 
 /* Fills probes; how many. */
 size_t probe_machine(struct probe probes[PROBES_MOST]);

@@ -33,7 +33,6 @@ as_ordinary_user() {
 }
 
 need_ports() {
-	return 0
 	local abi
 	abi=$(agent_safe doctor | command jq -r '.checks[] | select(.name == "network_tcp_ports") | .state') || true
 	[ "$abi" = ok ] || skip "this kernel's Landlock cannot limit a job in the host's network: ABI 6 is needed"
@@ -66,9 +65,9 @@ the_host_reaches_all() {
 
 # The listeners of errand.c in the host's namespace: abstract socket, IPC.
 hostile_host() {
-	on_host "$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
+	nsenter --net="/proc/$HOST_NS/ns/net" "$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 50); do
+	for _ in $(seq 200); do
 		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
 		sleep 0.1
 	done
@@ -147,7 +146,7 @@ loopback_is_the_jobs_own() {
 @test "loopback: a server and its client in one job; the host's listeners and other hosts are out of reach" {
 	loopback_works
 	loopback_is_the_jobs_own
-	attempts_under '{ "network": "loopback" }' --lan $LAN
+	attempts_under '{ "network": "loopback" }' --lan $LAN --loopback yes
 }
 
 # Each listens on the same port, tells so, and waits for the other; then it asks its own.
@@ -267,11 +266,50 @@ print("pipe", (w.send(1), r.recv())[1])' >"$BATS_TEST_TMPDIR/told"
 	attempts_under '{ "network": "none" }' --lan $LAN
 	loopback_works
 	loopback_is_the_jobs_own
-	attempts_under '{ "network": "loopback" }' --lan $LAN
+	attempts_under '{ "network": "loopback" }' --lan $LAN --loopback yes
 }
 
 @test "an ordinary user's tcp-ports: the same" {
 	as_ordinary_user
 	ports_reach_the_named_one
 	attempts_under "$PORT_CAGE" --lan $LAN --ports yes
+}
+
+# --- other profiles ------------------------------------------------------------------------------------
+
+@test "agent, compat and debug with ports: the same attempts, the same answers" {
+	local profile
+	network_listen
+	for profile in agent compat debug; do
+		begin "{ \"profile\": \"$profile\", \"network\": { \"tcp_ports\": [7001] } }"
+		need_ports
+		connects 127.0.0.1 $NAMED WORKED
+		connects $LAN $OTHER EACCES
+		hostile_host
+		hostile_run --timeout 100 -- run "${LISTENERS[@]}" --lan $LAN --ports yes --path "$WS/agent-safe-policy.json"
+		hostile_host_end
+		command jq -r .result.stdout "$JOB" >"$BATS_TEST_TMPDIR/attempts"
+		# Debuggers may trace: that is what debug is for.
+		refute grep -E '^(46|48|50|51|52|53) .*UNEXPECTED' "$BATS_TEST_TMPDIR/attempts"
+		[ "$profile" = debug ] || refute grep UNEXPECTED "$BATS_TEST_TMPDIR/attempts"
+		[ "$(grep -cE '^(46|48|50|51|52|53) ' "$BATS_TEST_TMPDIR/attempts")" -ge 15 ]
+	done
+}
+
+@test "agent has its loopback without a word in the policy" {
+	begin '{ "profile": "agent" }'
+	[ "$(output_of /usr/bin/python3 -c 'import socket
+s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname()); print("ok")')" = ok ]
+}
+
+@test "strict has no socket but pairs of streams" {
+	begin '{ "profile": "strict" }'
+	[ "$(output_of /usr/bin/python3 -c '
+import socket
+for family in socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK:
+    try: socket.socket(family); print("socket")
+    except OSError as e: print(e.errno)
+a, b = socket.socketpair(); a.sendall(b"x"); print(b.recv(1))
+try: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); print("datagrams")
+except OSError as e: print(e.errno)' | tr '\n' ' ')" = "97 97 97 97 b'x' 93 " ]
 }

@@ -2,7 +2,7 @@
  * probe - tries to get out of a cage, from inside.
  *
  *   probe run [--path P]... [--abstract NAME] [--tcp PORT] [--shm KEY] [--queue NAME]
- *       [--lan ADDRESS] [--ports yes]
+ *       [--lan ADDRESS] [--loopback yes | --ports yes]
  *       one line per attempt: "NN name: what came", and UNEXPECTED where it is not in the list.
  *       Exit status: how many were unexpected.  Only in a cage: on a host some would do harm, so
  *       root is refused, and whoever is not a child of pid 1.
@@ -176,6 +176,8 @@ for_all(int (*each)(struct attempts attempts))
 	count += each(probe_kernel()) + each(probe_process());
 	if (each == control_all || !probe_targets.ports)
 		count += each(probe_network());
+	if (each == control_all || (!probe_targets.ports && !probe_targets.loopback))
+		count += each(probe_without_loopback());
 	if (each == control_all || probe_targets.ports)
 		count += each(probe_ports());
 	count += each(probe_layers()) + each(probe_exec());
@@ -219,6 +221,8 @@ take_option(const char *name, const char *value)
 		probe_targets.queue = value;
 	else if (strcmp(name, "--lan") == 0)
 		probe_targets.lan = value;
+	else if (strcmp(name, "--loopback") == 0)
+		probe_targets.loopback = 1;
 	else if (strcmp(name, "--ports") == 0)
 		probe_targets.ports = 1;
 	else

@@ -39,7 +39,8 @@ struct attempts probe_proc(void);
 struct attempts probe_privilege(void);
 struct attempts probe_kernel(void);
 struct attempts probe_network(void);
-struct attempts probe_ports(void); /* in its place, with `tcp-ports` */
+struct attempts probe_without_loopback(void); /* beside it, with `none` */
+struct attempts probe_ports(void); /* in the place of both, with `tcp-ports` */
 struct attempts probe_process(void);
 struct attempts probe_layers(void);
 struct attempts probe_exec(void);
@@ -54,7 +55,7 @@ struct probe_targets {
 	const char *abstract;          /* name of a listener on the host */
 	int tcp_port;                  /* of another, on the host's loopback */
 	const char *lan;               /* an address that the host has a route to; listens there too */
-	int ports;                     /* the cage's network is `tcp-ports` */
+	int loopback, ports;           /* the cage's network is `loopback`, `tcp-ports` */
 	int shm_key;                   /* of a segment on the host */
 	const char *queue;             /* of a message queue on the host */
 	pid_t victim;                  /* 1; for a control, a process made for it */

@@ -264,26 +264,6 @@ control_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static int
-find_network(void)
-{
-	struct ifreq request = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct if_nameindex *names = if_nameindex();
-	int result = HELD;
-
-	if (fd < 0 || !names)
-		return NOT_HERE;
-	for (size_t i = 0; names[i].if_index; i++) {
-		snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", names[i].if_name);
-		if (ioctl(fd, SIOCGIFFLAGS, &request) == 0 && request.ifr_flags & IFF_UP)
-			result = WORKED;
-	}
-	if_freenameindex(names);
-	close(fd);
-	return result;
-}
-
 /* --- what is protected in the workspace: the test made a file and a folder --- */
 
 #define SETTINGS ".mcp.json"
@@ -336,7 +316,6 @@ static const struct attempt list[] = {
 	{ 30, "remove a protected file", remove_settings, { EBUSY }, control_protected, NULL },
 	{ 30, "make a file in a protected folder", add_to_folder, { EROFS, EACCES }, control_protected, NULL },
 	{ 30, "move a protected folder", move_folder, { EBUSY, EXDEV }, control_protected, NULL },
-	{ 50, "find a network that is up", find_network, { HELD }, NULL, "this machine may have none" },
 	{ 83, "find a mount without nosuid", find_nosuid, { HELD }, control_plain, NULL },
 	{ 83, "find a mount without nodev", find_nodev, { HELD }, control_plain, NULL },
 	{ 83, "find a mount without noexec", find_noexec, { HELD }, NULL, "this machine may have none" },

@@ -284,6 +284,26 @@ find_queue(void)
 	return probe_told(mq_open(probe_targets.queue, O_RDONLY));
 }
 
+static int
+find_network(void)
+{
+	struct ifreq request = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct if_nameindex *names = if_nameindex();
+	int result = HELD;
+
+	if (fd < 0 || !names)
+		return NOT_HERE;
+	for (size_t i = 0; names[i].if_index; i++) {
+		snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", names[i].if_name);
+		if (ioctl(fd, SIOCGIFFLAGS, &request) == 0 && request.ifr_flags & IFF_UP)
+			result = WORKED;
+	}
+	if_freenameindex(names);
+	close(fd);
+	return result;
+}
+
 static const struct attempt list[] = {
 	{ 46, "connect to an abstract socket of the host", connect_abstract, { ECONNREFUSED, EPERM },
 	    control_listeners, NULL },
@@ -310,4 +330,21 @@ struct attempts
 probe_network(void)
 {
 	return (struct attempts){ list, sizeof(list) / sizeof(list[0]) };
+}
+
+/* What a loopback of its own would answer. */
+static const struct attempt without_loopback[] = {
+	{ 50, "connect to another network", connect_elsewhere, { ENETUNREACH, EACCES, EAFNOSUPPORT },
+	    control_elsewhere, NULL },
+	{ 50, "send a datagram to another network", send_elsewhere, { ENETUNREACH, EPERM, EACCES, EAFNOSUPPORT },
+	    control_elsewhere, NULL },
+	{ 50, "send a datagram to loopback", send_to_loopback, { ENETUNREACH, EPERM, EACCES, EAFNOSUPPORT },
+	    control_elsewhere, NULL },
+	{ 50, "find a network that is up", find_network, { HELD }, NULL, "this machine may have none" },
+};
+
+struct attempts
+probe_without_loopback(void)
+{
+	return (struct attempts){ without_loopback, sizeof(without_loopback) / sizeof(without_loopback[0]) };
 }

@@ -79,11 +79,12 @@ network_listen() {
 	NAMED=7001 OTHER=7002
 	local file=$BATS_TEST_TMPDIR/listening
 	: >"$file"
-	on_host /usr/bin/python3 -c "$LISTENER" host $NAMED $OTHER >>"$file" 3>&- 4>&- &
+	# Not by on_host: a function in the background is a shell of its own, and its pid not the program's.
+	nsenter --net="/proc/$HOST_NS/ns/net" /usr/bin/python3 -c "$LISTENER" host $NAMED $OTHER >>"$file" 3>&- 4>&- &
 	LISTEN_PIDS=$!
 	nsenter --net="/proc/$LAN_NS/ns/net" /usr/bin/python3 -c "$LISTENER" lan $NAMED $OTHER >>"$file" 3>&- 4>&- &
 	LISTEN_PIDS+=" $!"
-	for _ in $(seq 50); do
+	for _ in $(seq 200); do
 		[ "$(wc -l <"$file")" != 2 ] || return 0
 		sleep 0.1
 	done

@@ -71,7 +71,7 @@ install_into() {
 	cp "$ROOT/packaging/sysusers.d/agent-safe.conf" "$top/usr/lib/sysusers.d/"
 	cp "$ROOT/packaging/tmpfiles.d/agent-safe.conf" "$top/usr/lib/tmpfiles.d/"
 	systemd-sysusers --root="$top"
-	for account in agent-safe agent-safe-exec agent-safe-audit; do
+	for account in agent-safe agent-safe-exec agent-safe-audit agent-safe-courier; do
 		grep -q "^$account:" "$top/etc/passwd"
 	done
 	for account in agent-safe-propose agent-safe-operate; do

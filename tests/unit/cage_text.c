@@ -1,5 +1,5 @@
 /* A plan's cage in words.
- * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c shared/landlock.c shared/profile.c */
+ * links: shared/cage_text.c shared/fields.c shared/run.c shared/text.c shared/landlock.c shared/landlock_rights.c shared/profile.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,6 +11,7 @@
 
 #include "cage_text.h"
 #include "fields.h"
+#include "limits.h"
 #include "plan.h"
 #include "profile.h"
 #include "run.h"
@@ -47,6 +48,7 @@ facts_are_said(void **state)
 	begin(&writer);
 	fields_put_text(&writer, PLAN_ENV, "TOKEN=secret");
 	fields_put_u64(&writer, PLAN_OPEN_FILES, 77);
+	fields_put_u64(&writer, PLAN_MEMORY_BYTES, 1);
 	assert_true(show(&writer, &facts));
 	assert_non_null(strstr(text, "workspace   /ws, writable"));
 	assert_non_null(strstr(text, "starts in   /ws/sub\n"));
@@ -68,7 +70,11 @@ what_has_no_controller_is_said_not_to_hold(void **state)
 
 	(void)state;
 	begin(&writer);
+	fields_put_u64(&writer, PLAN_MEMORY_BYTES, 1);
+	fields_put_u64(&writer, PLAN_CPU_PERCENT, 50);
 	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, " cpu_percent=50 "));
+	assert_non_null(strstr(text, "share of a processor: NOT LIMITED here"));
 	assert_non_null(strstr(text, "memory: NOT LIMITED here"));
 	assert_non_null(strstr(text, "workspace   /ws, read-only\n"));
 }
@@ -147,6 +153,55 @@ other_bytes_are_no_plan(void **state)
 	assert_false(show(&writer, &facts));
 }
 
+static void
+paths_beside_the_workspace_are_listed_or_counted(void **state)
+{
+	struct cage_facts facts = { .landlock_abi = 7 };
+	struct fields_writer writer;
+	char path[LIMIT_PATH];
+
+	(void)state;
+	begin(&writer);
+	fields_put_text(&writer, PLAN_READ_PATH, "/opt/tool");
+	fields_put_text(&writer, PLAN_WRITE_PATH, "/data");
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "beside it   /opt/tool, read-only\n"));
+	assert_non_null(strstr(text, "beside it   /data, writable but for the protected paths\n"));
+	begin(&writer);
+	memset(path, 'p', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	for (unsigned i = 0; i < 6; i++)
+		fields_put_text(&writer, PLAN_READ_PATH, path);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "beside it   4 more paths"));
+	assert_non_null(strstr(text, "\nlayers"));
+}
+
+static void
+strict_and_a_minimum_are_said(void **state)
+{
+	struct cage_facts facts = { .layers = LAYER_LANDLOCK, .landlock_abi = 7 };
+	struct fields_writer writer;
+
+	(void)state;
+	fields_begin(&writer, PLAN_MAGIC);
+	fields_put_text(&writer, PLAN_PROFILE, "strict");
+	fields_put_text(&writer, PLAN_ROOT, "/ws");
+	fields_put_text(&writer, PLAN_CWD, "/ws");
+	fields_put_u64(&writer, PLAN_MINIMUM, LAYER_LANDLOCK | LAYER_OWN_UID);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "/proc       its own processes and nothing else\n"));
+	assert_non_null(strstr(text, "minimum     own_uid (MISSING) landlock: NOT MET, nothing would run\n"));
+	begin(&writer);
+	fields_put_u64(&writer, PLAN_MINIMUM, LAYER_LANDLOCK);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "minimum     landlock\n"));
+	begin(&writer);
+	assert_true(show(&writer, &facts));
+	assert_null(strstr(text, "minimum"));
+}
+
 int
 main(void)
 {
@@ -155,6 +210,8 @@ main(void)
 		cmocka_unit_test(what_has_no_controller_is_said_not_to_hold),
 		cmocka_unit_test(the_network_is_said_plainly),
 		cmocka_unit_test(many_variables_are_counted_not_lost),
+		cmocka_unit_test(paths_beside_the_workspace_are_listed_or_counted),
+		cmocka_unit_test(strict_and_a_minimum_are_said),
 		cmocka_unit_test(other_bytes_are_no_plan),
 	};
 

@@ -1,5 +1,5 @@
 /* What shared/confine.c takes away, and that it ends the process when a measure fails or only claims to have worked.
- * links: shared/confine.c shared/landlock.c shared/log.c shared/text.c shared/profile.c */
+ * links: shared/confine.c shared/landlock.c shared/landlock_rights.c shared/log.c shared/text.c shared/profile.c */
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>

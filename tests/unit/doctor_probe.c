@@ -1,4 +1,4 @@
-/* links: broker/cli/probe.c shared/text.c shared/profile.c */
+/* links: broker/cli/probe.c broker/cli/probe_network.c shared/landlock_rights.c shared/text.c shared/profile.c */
 /* What doctor makes of a machine's answers: kernels from 5.10 to 6.18, and hosts that forbid things. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,6 +26,7 @@ struct machine {
 	enum ask_namespace namespaces;
 	int namespace_error;
 	const char *cgroup;
+	int loopback; /* the errno */
 	const char *files[12];
 };
 
@@ -62,6 +63,12 @@ ask_user_namespace(int *error)
 {
 	*error = machine->namespace_error;
 	return machine->namespaces;
+}
+
+int
+ask_loopback(void)
+{
+	return machine->loopback;
 }
 
 const char *
@@ -194,6 +201,22 @@ each_landlock_abi_says_what_it_lacks(void **state)
 }
 
 static void
+each_network_says_what_it_needs(void **state)
+{
+	(void)state;
+	for (int abi = 0; abi <= 10; abi++) {
+		struct machine its = { GOOD, .files = { ACTIONS, CONTROLLERS } };
+
+		its.abi = abi;
+		expect(&its, 0, "network_tcp_ports", abi < 6 ? PROBE_LESS : PROBE_OK, abi < 6 ? "6 is needed" : "can be given",
+		    abi < 6 ? "Linux 6.12" : "");
+		expect(&its, 0, "network_loopback", PROBE_OK, "can be given", "");
+		its.loopback = EPERM;
+		expect(&its, 1000, "network_loopback", PROBE_LESS, strerror(EPERM), "agent");
+	}
+}
+
+static void
 no_filter_means_nothing_runs(void **state)
 {
 	static const struct machine none = { GOOD, .files = { CONTROLLERS } };
@@ -263,6 +286,7 @@ main(void)
 		cmocka_unit_test(a_good_machine_has_nothing_to_do),
 		cmocka_unit_test(kernels_below_the_floor_are_refused),
 		cmocka_unit_test(each_landlock_abi_says_what_it_lacks),
+		cmocka_unit_test(each_network_says_what_it_needs),
 		cmocka_unit_test(no_filter_means_nothing_runs),
 		cmocka_unit_test(who_forbids_user_namespaces_is_named),
 		cmocka_unit_test(a_missing_controller_says_who_has_it),

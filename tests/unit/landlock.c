@@ -1,5 +1,5 @@
 /* What each Landlock ABI has, and what is taken from a job on it.
- * links: shared/landlock.c shared/profile.c */
+ * links: shared/landlock.c shared/landlock_rights.c shared/profile.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
