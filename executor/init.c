@@ -1,6 +1,8 @@
 /* Pid 1 of a job: async-signal-safe calls only. */
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -110,7 +112,7 @@ build(struct init *init)
 	for (unsigned i = 0; i < cage->places.count; i++)
 		wanted[7 + i] = cage->places.all[i].tree;
 	keep_only(wanted, 7 + cage->places.count);
-	if (leave_identity(cage) < 0)
+	if (leave_executor(cage) < 0)
 		fail(init, STAGE_IDENTITY, errno);
 	if (leave_host() < 0)
 		fail(init, STAGE_NAMESPACE, errno);

@@ -1,4 +1,4 @@
-/* What pid 1 of a job leaves behind. */
+/* How init leaves executor and host behind: async-signal-safe calls only. */
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -26,8 +26,9 @@ check_life(void)
 	return -1;
 }
 
+/* The executor's uid may walk to the template; after this we are the slot's init. */
 int
-leave_identity(const struct cage *cage)
+leave_executor(const struct cage *cage)
 {
 	const struct identity *init = &cage->init;
 	uid_t uids[3];
@@ -66,6 +67,7 @@ join_keyring(void)
 	return -1;
 }
 
+/* Session, keyring and name of its own. */
 int
 leave_host(void)
 {

@@ -1,19 +1,16 @@
 #ifndef LEAVE_H
 #define LEAVE_H
 
-/*
- * What pid 1 of a job leaves behind before it makes the cage; each step is read back.  Async-signal-safe.
- * Both: 0, or -1 with errno.
- */
+/* What pid 1 of a job gives up before it mounts. */
 #include "cage.h"
 
 /*
- * Its mounts are its own, it stands in the template, to which only the executor's uid may walk; then it is the
- * slot's init, not dumpable, and dies with the keeper.
+ * In the template's directory, under the slot's init uid, tied to the keeper's life, closed to
+ * everybody of that uid; read back.  0, or -1 with errno.
  */
-int leave_identity(const struct cage *cage);
+int leave_executor(const struct cage *cage);
 
-/* Session, keyring and host name of its own. */
+/* A session, a session keyring and a host name of its own.  0, or -1 with errno. */
 int leave_host(void);
 
 #endif

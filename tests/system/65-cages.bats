@@ -132,6 +132,20 @@ with_cage() {
 	agent_safe run "$id" --execute | jq -e '.result.stdout == "told\n"'
 }
 
+@test "a reload that names another path takes effect, and stales what was approved before" {
+	with_cage ''
+	local id policy
+	id=$(propose -- sh -c true)
+	agent_safe approve "$id" --by tester >/dev/null
+	policy=$(jq --arg path "$WS_TOP/beside/data" '.cage = {"read_paths": [$path]}' "$WS/agent-safe-policy.json")
+	workspace_policy <<<"$policy"
+	agent_safe policy reload >/dev/null
+	job -- sh -c "cat $WS_TOP/beside/data/file"
+	[ "$(job_text stdout)" = told ]
+	run agent_safe run "$id" --execute
+	jq -e '.error.code == "approval_stale" and (.error.changes | index("cage: paths beside the workspace"))' <<<"$output"
+}
+
 @test "a job that says nothing for too long has timed out, and says idle" {
 	with_cage '' '{ "program": "sh", "limits": { "idle_seconds": 1, "cpu_percent": 100 } }'
 	job -- sh -c 'echo begun; sleep 30'
