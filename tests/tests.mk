@@ -38,6 +38,11 @@ $(BUILD)/san/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(SAN) $(EXTRA) $(addprefix -iquote ,$(call sees,$<) tests/support) -MMD -MP -c -o $@ $<
 
+# What another compiler says of every source, without building: make -s -j2 CC=clang syntax
+syntax: $(addprefix syntax/,$(wildcard shared/*.c) $(foreach p,$(BUILT),$(wildcard $(firstword $($p_ROW))/*.c)))
+syntax/%.c: %.c FORCE
+	@$(CC) -fsyntax-only $(BASE) $(EXTRA) $(addprefix -iquote ,$(call sees,$<)) $<
+
 # $(1): unit, contract or fuzz; $(2): name.  A fuzz target gets a main() that replays files.
 define c_test
 $(BUILD)/san/tests/$(1)/$(2).o: tests/$(1)/$(2).c $(BUILD)/flags
@@ -167,4 +172,4 @@ bench: bench-programs
 check-mcp: all
 	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
 
-.PHONY: check check-full tests taken unit fuzz soak bench bench-programs check-mcp
+.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp
