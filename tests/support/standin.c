@@ -74,6 +74,8 @@ answer_bounds(void)
 	fields_put_u64(&writer, BOUNDS_NETWORK, network);
 	if (port)
 		fields_put_u64(&writer, BOUNDS_TCP_PORT, port);
+	for (uint16_t tag = BOUNDS_AUDIT_REQUIRE; tag <= BOUNDS_AUDIT_SECONDS; tag++)
+		fields_put_u64(&writer, tag, 0);
 	return write_fields(&writer);
 }
 
