@@ -92,6 +92,8 @@ add_warnings(struct json *report, const struct policy *policy)
 
 	if (count < WARNINGS_MOST)
 		count += policy_lint_places(policy, texts + count, WARNINGS_MOST - count);
+	if (count < WARNINGS_MOST)
+		count += policy_lint_cages(policy, texts + count, WARNINGS_MOST - count);
 
 	for (size_t i = 0; i < count && i < WARNINGS_MOST; i++) {
 		json_add_text(warnings, NULL, texts[i]);

@@ -195,6 +195,9 @@ size_t policy_lint(const struct policy *policy, char **texts, size_t capacity);
 /* The same for what the policy names and this machine has not: the only one that looks at the disk. */
 size_t policy_lint_places(const struct policy *policy, char **texts, size_t capacity);
 
+/* The same for cages: what this machine cannot give, and paths that show too much.  Looks at the disk. */
+size_t policy_lint_cages(const struct policy *policy, char **texts, size_t capacity);
+
 /* What may be proposed, for policy.summary and the MCP tool. */
 struct json *policy_summary(const struct policy *policy);
 

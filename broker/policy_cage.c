@@ -58,10 +58,33 @@ policy_read_cage(struct loading *loading, const struct json *value, const char *
 	    read_minimum(loading, json_get(value, "minimum"), where, cage);
 }
 
+bool
+policy_check_minimum(struct loading *loading, const struct json *value, const char *where,
+    const struct rule *rule)
+{
+	const struct {
+		uint64_t layer;
+		bool never;
+		const char *why;
+	} rows[] = {
+		{ LAYER_CGROUP_MEMORY, rule->limits.memory_bytes == 0, "there is no memory_bytes" },
+		{ LAYER_CGROUP_CPU, rule->limits.cpu_percent == 0, "there is no cpu_percent" },
+		{ LAYER_NETWORK_NAMESPACE, rule->cage.network == NETWORK_TCP_PORTS,
+		    "tcp_ports are those of the host's network" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rule->cage.minimum & rows[i].layer && rows[i].never)
+			return policy_refuse(loading, value,
+			    "%s: the minimum can never hold: %s", where, rows[i].why);
+	return true;
+}
+
 enum profile
 policy_cage_floor(const struct policy *policy)
 {
-	enum profile floor = 0;
+	/* hooks run in the policy's own cage */
+	enum profile floor = policy->hook_count > 0 ? policy->cage.profile : 0;
 
 	for (size_t i = 0; i < policy->rule_count; i++)
 		if (policy->rules[i].effect == EFFECT_ALLOW && policy->rules[i].cage.profile > floor)

@@ -84,22 +84,26 @@ policy_settle_network(struct policy_cage *cage)
 		cage->network = profile_row(cage->profile)->network;
 }
 
+static void
+widen(enum network *farthest, struct tcp_ports *ports, const struct policy_cage *cage)
+{
+	if (cage->network > *farthest)
+		*farthest = cage->network;
+	for (unsigned at = 0; at < cage->ports.count; at++)
+		tcp_ports_insert(ports, cage->ports.list[at]);
+}
+
 enum network
 policy_network_bounds(const struct policy *policy, struct tcp_ports *ports)
 {
 	enum network farthest = NETWORK_NONE;
 
 	*ports = (struct tcp_ports){ 0 };
-	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct policy_cage *cage = &policy->rules[i].cage;
-
-		if (policy->rules[i].effect != EFFECT_ALLOW)
-			continue;
-		if (cage->network > farthest)
-			farthest = cage->network;
-		for (unsigned at = 0; at < cage->ports.count; at++)
-			tcp_ports_insert(ports, cage->ports.list[at]);
-	}
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i].effect == EFFECT_ALLOW)
+			widen(&farthest, ports, &policy->rules[i].cage);
+	if (policy->hook_count > 0) /* they run in the policy's own cage */
+		widen(&farthest, ports, &policy->cage);
 	return farthest;
 }
 

@@ -154,6 +154,9 @@ bool policy_read_rule_limits(
 /* Into *cage, which holds what counts when the section does not say otherwise. */
 bool policy_read_cage(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage);
+/* Can the minimum ever hold with what else this rule says?  value: the rule. */
+bool policy_check_minimum(struct loading *loading, const struct json *value, const char *where,
+    const struct rule *rule);
 bool policy_read_paths(struct loading *loading, const struct json *value, const char *where,
     struct policy_cage *cage);
 

@@ -177,7 +177,7 @@ read_confinement(
 	    !policy_read_rule_limits(loading, json_get(value, "limits"), limits, rule))
 		return false;
 	policy_settle_network(&rule->cage);
-	return true;
+	return policy_check_minimum(loading, value, where, rule);
 }
 
 /* What a rule that only denies cannot mean. */

@@ -1,6 +1,7 @@
 /* A policy as JSON, for people and agents that ask what may be proposed. */
 #include "boot.h"
 #include "policy_parts.h"
+#include "run.h"
 
 static void
 add_texts(struct json *object, const char *key, const struct text_list *list)
@@ -27,12 +28,37 @@ add_conditions(struct json *object, const char *key, const struct condition_list
 }
 
 static void
+add_extras(struct json *object, const char *key, const struct policy_cage *cage, uint64_t flag)
+{
+	struct json *array = NULL;
+
+	for (size_t i = 0; i < cage->extra_count; i++)
+		if (cage->extras[i].flags & flag) {
+			array = array ? array : json_add_array(object, key);
+			json_add_text(array, NULL, cage->extras[i].path);
+		}
+}
+
+static void
+add_minimum(struct json *object, uint64_t minimum)
+{
+	struct json *array = minimum ? json_add_array(object, "minimum") : NULL;
+
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
+		if (minimum >> bit & 1)
+			json_add_text(array, NULL, layer_name(bit));
+}
+
+static void
 add_cage(struct json *object, const struct policy_cage *cage)
 {
 	struct json *shown = json_add_object(object, "cage"), *ports;
 
 	json_add_text(shown, "profile", profile_row(cage->profile)->name);
 	json_add_text(shown, "network", network_name(cage->network));
+	add_extras(shown, "read_paths", cage, ROOT_EXTRA_READ);
+	add_extras(shown, "write_paths", cage, ROOT_EXTRA_WRITE);
+	add_minimum(shown, cage->minimum);
 	if (cage->network != NETWORK_TCP_PORTS)
 		return;
 	ports = json_add_array(shown, "tcp_ports");

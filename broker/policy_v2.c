@@ -13,15 +13,14 @@ read_rules(struct loading *loading, const struct json *list)
 	struct policy *policy = loading->policy;
 	size_t count = json_count(list);
 
-	if (!list)
-		return true;
-	if (!json_is_array(list))
+	if (list && !json_is_array(list))
 		return policy_refuse(loading, list, "rules must be a list");
 	policy->rules = policy_memory(policy, count, sizeof(*policy->rules));
 	for (size_t i = 0; i < count; i++)
 		if (!policy_read_rule(
 		        loading, json_at(list, i), i, &policy->rules[policy->rule_count++]))
 			return false;
+	policy_settle_network(&policy->cage); /* the rules have made theirs of it; hooks run in it */
 	return true;
 }
 

@@ -85,8 +85,9 @@ keep_as_it_is(struct operation *operation, const struct job *job)
 	uint64_t sn = methods_note(operation->broker, job, "job.policy",
 	    record_verdict(job, &who, false, operation->assessment->reason));
 
-	operation_refuse_after(operation, sn, NULL, "policy_denied", "%s",
-	    operation->assessment->reason);
+	operation_refuse_after(operation, sn, NULL,
+	    operation->assessment->decision.verdict == VERDICT_CAGE ? "cage_unavailable" :
+	    "policy_denied", "%s", operation->assessment->reason);
 	return WEIGH_REFUSED;
 }
 

@@ -123,6 +123,8 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 	log_warn("%s: refused at %s: %s", attempt->name, stage_name(stage), strerror(error));
 	end.stage = stage;
 	end.error = error;
+	if (stage == STAGE_MINIMUM) /* the record shows what there was instead */
+		end.layers = network_layers(attempt->plan.network, start_layers(attempt->executor));
 	attempt_conclude(attempt, &end);
 }
 

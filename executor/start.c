@@ -90,6 +90,21 @@ start_layers(const struct executor *executor)
 	    executor->boot.layers & CGROUP_LAYERS : 0);
 }
 
+/* Of the policy's minimum, each by name in the log. */
+static uint64_t
+missing_layers(const struct attempt *attempt)
+{
+	const struct plan *plan = &attempt->plan;
+	uint64_t missing =
+	    plan->minimum & ~network_layers(plan->network, start_layers(attempt->executor));
+
+	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
+		if (missing >> bit & 1)
+			log_warn("%s: the minimum wants %s, which is not in force here",
+			    attempt->name, layer_name(bit));
+	return missing;
+}
+
 /* Can this host give what profile and policy want?  0, or the errno with *stage. */
 static int
 check_host(const struct attempt *attempt, uint32_t *stage)
@@ -101,7 +116,7 @@ check_host(const struct attempt *attempt, uint32_t *stage)
 	if ((unsigned)executor->landlock_abi < landlock_floor(plan->profile, plan->network))
 		return EOPNOTSUPP;
 	*stage = STAGE_MINIMUM;
-	return plan->minimum & ~network_layers(plan->network, start_layers(executor)) ? EOPNOTSUPP : 0;
+	return missing_layers(attempt) ? EOPNOTSUPP : 0;
 }
 
 /* The cage in words, beside what becomes of the run; 0 or the errno. */

@@ -114,9 +114,50 @@ with_cage() {
 	agent_safe show "$id" | jq -e '.status == "queued" or .status == "pending" or .approval_status == "pending"'
 }
 
+@test "a path that went away refuses the run and keeps the approval" {
+	with_cage "\"read_paths\": [\"$WS_TOP/beside/data\"]"
+	local id
+	id=$(propose -- sh -c "cat $WS_TOP/beside/data/file")
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe serve --stop >/dev/null
+	mv "$WS_TOP/beside/data" "$WS_TOP/beside/away"
+	workspace_start
+	run agent_safe run "$id" --execute
+	[ "$status" != 0 ]
+	jq -e '.error.code == "cage_unavailable"' <<<"$output"
+	agent_safe show "$id" | jq -e '.approval_status == "approved"'
+	agent_safe serve --stop >/dev/null
+	mv "$WS_TOP/beside/away" "$WS_TOP/beside/data"
+	workspace_start
+	agent_safe run "$id" --execute | jq -e '.result.stdout == "told\n"'
+}
+
+@test "a reload that names another path takes effect, and stales what was approved before" {
+	with_cage ''
+	local id policy
+	id=$(propose -- sh -c true)
+	agent_safe approve "$id" --by tester >/dev/null
+	policy=$(jq --arg path "$WS_TOP/beside/data" '.cage = {"read_paths": [$path]}' "$WS/agent-safe-policy.json")
+	workspace_policy <<<"$policy"
+	agent_safe policy reload >/dev/null
+	job -- sh -c "cat $WS_TOP/beside/data/file"
+	[ "$(job_text stdout)" = told ]
+	run agent_safe run "$id" --execute
+	jq -e '.error.code == "approval_stale" and (.error.changes | index("cage: paths beside the workspace"))' <<<"$output"
+}
+
 @test "a job that says nothing for too long has timed out, and says idle" {
 	with_cage '' '{ "program": "sh", "limits": { "idle_seconds": 1, "cpu_percent": 100 } }'
 	job -- sh -c 'echo begun; sleep 30'
 	job_is '.status == "failed" and .attempts_log[-1].outcome == "timed_out"'
 	job_is '.attempts_log[-1].reason | startswith("idle")'
+}
+
+@test "check-policy says what is not there, what leads through a link, and what shows keys" {
+	mkdir "$WS_TOP/beside/data/.ssh"
+	with_cage "\"read_paths\": [\"$WS_TOP/beside/absent\", \"$WS_TOP/beside/link\", \"$WS_TOP/beside/data\"]"
+	run agent_safe check-policy
+	for text in 'beside/absent: No such file' 'beside/link: it leads through a symbolic link' 'beside/data holds [.]ssh'; do
+		jq -e --arg text "$text" '.warnings | any(test($text))' <<<"$output"
+	done
 }

@@ -848,6 +848,25 @@ a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once(void *
 }
 
 static void
+what_hooks_run_in_is_within_the_bounds(void **state)
+{
+	struct tcp_ports ports;
+	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"profile\":\"agent\"},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\",\"network\":\"none\"}}],"
+	    "\"queue\":{\"hooks\":[{\"on\":[\"job.finished\"],\"argv\":[\"/usr/bin/true\"]}]}}");
+
+	(void)state;
+	assert_int_equal(policy_cage_floor(policy), PROFILE_AGENT);
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_LOOPBACK);
+	policy_free(policy);
+	policy = load("{\"version\":2,\"cage\":{\"profile\":\"agent\"},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\",\"network\":\"none\"}}]}");
+	assert_int_equal(policy_cage_floor(policy), PROFILE_STRICT);
+	assert_int_equal(policy_network_bounds(policy, &ports), NETWORK_NONE);
+	policy_free(policy);
+}
+
+static void
 a_rules_minimum_adds_to_the_policys(void **state)
 {
 	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"/srv\"],\"cage\":{\"minimum\":[\"no_groups\"]},"
@@ -894,6 +913,9 @@ version_2_malformed_values_are_refused(void **state)
 		"\"cage\":{\"profile\":\"strict\",\"write_paths\":[\"/opt\"]}",
 		"\"cage\":{\"write_paths\":[\"/opt\"]},\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"strict\"}}]",
 		"\"allowed_working_roots\":[\"/opt\"],\"cage\":{\"read_paths\":[\"/opt\"]}",
+		"\"cage\":{\"minimum\":[\"cgroup_cpu\"]},\"rules\":[{\"program\":\"ls\"}]",
+		"\"cage\":{\"minimum\":[\"cgroup_memory\"]},\"limits\":{\"memory_bytes\":0},\"rules\":[{\"program\":\"ls\"}]",
+		"\"rules\":[{\"program\":\"ls\",\"cage\":{\"minimum\":[\"network_namespace\"],\"network\":{\"tcp_ports\":[80]}}}]",
 		"\"cage\":{\"minimum\":[\"walls\"]}", "\"cage\":{\"minimum\":\"landlock\"}",
 		"\"limits\":{\"idle_seconds\":86401}", "\"limits\":{\"cpu_percent\":-1}", "\"limits\":{\"grace_seconds\":61}",
 		"\"limits\":{\"open_files\":64},\"rules\":[{\"program\":\"ls\",\"limits\":{\"open_files\":65}}]",
@@ -1035,6 +1057,7 @@ main(void)
 		cmocka_unit_test(all_rules_together_name_no_more_ports_than_fit),
 		cmocka_unit_test(limits_are_the_profiles_then_the_policys_then_the_rules),
 		cmocka_unit_test(a_rules_paths_take_the_place_of_the_policys_and_launch_hears_of_each_once),
+		cmocka_unit_test(what_hooks_run_in_is_within_the_bounds),
 		cmocka_unit_test(a_rules_minimum_adds_to_the_policys),
 		cmocka_unit_test(version_2_malformed_values_are_refused),
 		cmocka_unit_test(the_innermost_canonical_root_counts),
