@@ -43,7 +43,7 @@ foreign() {
 	sqlite3\.h broker/store\.c broker/store_care\.c broker/store_tables\.c broker/store_foreign\.c
 	(cjson/)?cJSON\.h shared/json\.c
 	sodium\.h shared/digest\.c auditor/sign\.c auditor/chain\.c auditor/checkpoint\.c auditor/witness/keys\.c auditor/logkey\.c auditor/verify/operator\.c
-	seccomp\.h executor/filter\.c
+	seccomp\.h executor/filter_rule\.h
 	zstd\.h shared/packed\.c
 	sys/capability\.h broker/launch/become\.c broker/launch/cage\.c
 	END
