@@ -6,6 +6,7 @@ BINDIR = $(PREFIX)/bin
 LIBEXECDIR = $(PREFIX)/libexec/agent-safe
 SHAREDIR = $(PREFIX)/share
 UNITDIR = $(PREFIX)/lib
+SYSCONFDIR = /etc
 CC = gcc
 ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 
@@ -93,7 +94,7 @@ help:
 #: make                   build everything into build/
 #: make demo              the main job in a scratch workspace, from proposal to verified log
 #: make deps              install what build and tests need (Debian: apt-get; elsewhere it names the packages)
-#: make install           DESTDIR= PREFIX=/usr: programs, man pages, units, completions, sample policy
+#: make install           DESTDIR= PREFIX=/usr: programs, man pages, units, AppArmor profile, completions, sample policy
 #: make uninstall         take that away again; state, policy and logs stay
 #: make clean             remove build/
 
@@ -117,8 +118,9 @@ install: all
 	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
 	$(call put,644,packaging/sysusers.d/agent-safe.conf,$(UNITDIR)/sysusers.d)
 	$(call put,644,packaging/tmpfiles.d/agent-safe.conf,$(UNITDIR)/tmpfiles.d)
+	$(call put,644,packaging/apparmor/agent-safe,$(SYSCONFDIR)/apparmor.d)
 	@sed -i 's|/usr/libexec/agent-safe|$(LIBEXECDIR)|; s|/usr/bin/|$(BINDIR)/|' \
-	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service
+	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service $(DESTDIR)$(SYSCONFDIR)/apparmor.d/agent-safe
 	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
 	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
 	$(call put,644,packaging/policy.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)
@@ -129,6 +131,7 @@ uninstall:
 	rm -f $(addprefix $(DESTDIR)$(BINDIR)/,agent-safe agent-safe-mcp agent-safe-audit-verify agent-safe-witness)
 	rm -f $(foreach n,1 5 7,$(patsubst packaging/man/%,$(DESTDIR)$(SHAREDIR)/man/man$n/%,$(wildcard packaging/man/*.$n)))
 	rm -f $(addprefix $(DESTDIR)$(UNITDIR)/,systemd/system/agent-safe.service sysusers.d/agent-safe.conf tmpfiles.d/agent-safe.conf)
+	rm -f $(DESTDIR)$(SYSCONFDIR)/apparmor.d/agent-safe
 	rm -f $(DESTDIR)$(SHAREDIR)/bash-completion/completions/agent-safe $(DESTDIR)$(SHAREDIR)/zsh/vendor-completions/_agent-safe
 
 clean:

@@ -23,8 +23,8 @@
 static bool
 wants_seal(const struct record *record)
 {
-	return (record->source == RECORD_AUDITOR && strcmp(record->type, "log.cosign") != 0) || strcmp(record->type, "exec.intent") == 0 ||
-	    strcmp(record->type, "job.approved") == 0;
+	return (record->source == RECORD_AUDITOR && strcmp(record->type, "log.cosign") != 0) ||
+	    strcmp(record->type, "exec.intent") == 0 || strcmp(record->type, "job.approved") == 0;
 }
 
 /* Compose the line behind what is gathered and take it through the chain. */

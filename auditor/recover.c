@@ -127,7 +127,8 @@ continue_log(struct pen *pen, const struct walk *walk, const struct rekey *rekey
 	bool unclean = walk->torn > 0 || walk->chain.unsealed > 0;
 
 	memcpy(joint.torn_sha256, walk->torn_sha256, sizeof(joint.torn_sha256));
-	if (!unclean && !rekey && !walk->compressed && walk->good_bytes < CONTINUE_BYTES && pen_is_of_today(&walk->chain)) {
+	if (!unclean && !rekey && !walk->compressed && walk->good_bytes < CONTINUE_BYTES &&
+	    pen_is_of_today(&walk->chain)) {
 		if (journal_open(&pen->journal, pen->log_fd, walk->segment) < 0)
 			fatal("segment %" PRIu64 " cannot be opened: %s", walk->segment, strerror(errno));
 		return;

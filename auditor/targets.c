@@ -11,6 +11,7 @@
 
 #define SECOND_US UINT64_C(1000000)
 #define BACKOFF_MOST 6 /* 2^6 s after failures in a row */
+#define STALE_MOST 3   /* in a row; then it is not believed any more */
 
 /* Exit statuses of a witness' command, see agent-safe-witness(1). */
 #define EXIT_INCONSISTENT 4
@@ -134,8 +135,10 @@ take_cosignature(struct target *target, const char *output, size_t length)
 	uint64_t seconds;
 
 	while (checkpoint_next(&lines, &signature)) {
-		if (signature.length != CHECKPOINT_COSIGNATURE || strcmp(signature.name, target->vkey.name) != 0 ||
-		    !checkpoint_is_cosigned(target->text, strlen(target->text), &target->vkey, signature.bytes, &seconds))
+		if (signature.length != CHECKPOINT_COSIGNATURE || strcmp(signature.name, target->vkey.name) != 0)
+			continue;
+		if (!checkpoint_is_cosigned(target->text, strlen(target->text), &target->vkey, signature.bytes,
+		    &seconds))
 			continue;
 		memcpy(target->cosignature, signature.bytes, sizeof(target->cosignature));
 		target->has_cosignature = true;
@@ -164,7 +167,11 @@ take_stale(struct targets *targets, unsigned index, const char *output, size_t l
 		return;
 	}
 	target->old = size;
-	target->next_us = target->hasty_us = 0; /* at once: with the right beginning it must do */
+	/* At once, for with the right beginning it must do; but not for ever. */
+	if (++target->failures > STALE_MOST)
+		targets_fail(targets, index, WITNESS_WRONG);
+	else
+		target->next_us = target->hasty_us = 0;
 }
 
 static void
@@ -178,7 +185,7 @@ take_witness(struct targets *targets, unsigned index, const struct msg_checkpoin
 	else if (carried->detail == EXIT_STALE)
 		take_stale(targets, index, output, length, newest);
 	else if (carried->detail == EXIT_INCONSISTENT) {
-		log_error("witness %s has cosigned another past of this log than ours; see agent-safe-audit(7), RECOVERY",
+		log_error("witness %s has cosigned another past of this log; see agent-safe-audit(7), RECOVERY",
 		    target->vkey.name);
 		targets_fail(targets, index, WITNESS_FORKED);
 	} else if (carried->detail != 0)

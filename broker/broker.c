@@ -17,6 +17,7 @@
 #include "dispatch.h"
 #include "door.h"
 #include "hooks.h"
+#include "last_words.h"
 #include "order.h"
 #include "rules.h"
 #include "weigh.h"
@@ -180,6 +181,7 @@ load_pause(struct broker *broker)
 void
 broker_load(struct broker *broker)
 {
+	store_on_failure(last_words, broker);
 	broker->store = store_open();
 	outbox_open(&broker->outbox, broker->store, &broker->auditor);
 	read_resync(&broker->outbox);

@@ -298,7 +298,8 @@ dispatch_started(struct broker *broker, const struct msg_run_started *started)
 		attempt.layers = (int64_t)started->layers;
 		if (attempt.started_us <= 0 || attempt.layers < 0)
 			fatal("breach by executor: RUN_STARTED at no time");
-		store_begin(broker->store);
+		/* Not synced: the log has it, and the end tells it again. */
+		store_begin_unsynced(broker->store);
 		attempts_change(broker->store, &attempt);
 		store_commit(broker->store);
 	}

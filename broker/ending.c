@@ -38,7 +38,7 @@ bool
 ending_is_possible(const struct run_end *end)
 {
 	const uint64_t numbers[] = { end->started_us, end->ended_us, end->duration_us, end->user_us,
-	    end->system_us, end->max_rss_kb, end->memory_peak, end->layers };
+	    end->system_us, end->max_rss_kb, end->memory_peak, end->layers, end->denied };
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (numbers[i] > NUMBER_MOST)

@@ -35,14 +35,23 @@ static const char *const statements[STATEMENT_COUNT] = {
 #undef STATEMENT
 };
 
-/* Anything but these three ends the process; the next opening rolls back what was not committed. */
+/*
+ * Anything but these three ends the process; the next opening rolls back what was not committed.
+ * Nothing goes on after an error of the disk: what it holds then is known only to who opens it anew.
+ */
 static int
 check(struct store *store, int code, const char *what)
 {
+	const char *why;
+
 	if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
 		return code;
-	fatal("store: %s: %s (%d)", what,
-	    store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code), code);
+	why = store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code);
+	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
+		store_hold(why);
+	store_tell("the queue's database cannot be written (%s): the service ends, and the next start "
+	    "shows whether this step was taken", why);
+	fatal("store: %s: %s (%d)", what, why, code);
 }
 
 void

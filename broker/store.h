@@ -29,6 +29,9 @@ struct query; /* one statement in use: fill, step, read, done */
 struct store *store_open(void);
 void store_close(struct store *store);
 
+/* Called once with a sentence for people before a failure of the disk ends the process. */
+void store_on_failure(void (*tell)(void *context, const char *text), void *context);
+
 /* Transactions do not nest. */
 void store_begin(struct store *store);
 

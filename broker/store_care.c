@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,11 +19,72 @@ static const char look[] =
     "UNION ALL SELECT 'a row of ' || \"table\" || ' names one of ' || parent || ' that is not there' "
     "FROM pragma_foreign_key_check "
     "UNION ALL SELECT 'outbox: a record is missing before ' || sn FROM outbox o WHERE sn > "
-    "(SELECT min(sn) FROM outbox) AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.sn = o.sn - 1) "
+    "(SELECT min(sn) FROM outbox) AND type <> 'db.resync' " /* which begins behind the log */
+    "AND NOT EXISTS (SELECT 1 FROM outbox p WHERE p.sn = o.sn - 1) "
     "UNION ALL SELECT 'job ' || seq || ' runs without an attempt' FROM jobs j WHERE status = 2 "
     "AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.job = j.seq AND a.number = j.runs AND a.outcome = 0) "
     "UNION ALL SELECT 'job ' || seq || ' has ended and an attempt of it has not' FROM jobs j "
     "WHERE status > 3 AND EXISTS (SELECT 1 FROM attempts a WHERE a.job = j.seq AND a.outcome = 0)";
+
+#define DAMAGED "queue.db.damaged" /* beside the database: something in it could not be read */
+
+static void (*failure_tell)(void *context, const char *text);
+static void *failure_context;
+
+void
+store_on_failure(void (*tell)(void *context, const char *text), void *context)
+{
+	failure_tell = tell;
+	failure_context = context;
+}
+
+void
+store_tell(const char *format, ...)
+{
+	void (*tell)(void *, const char *) = failure_tell;
+	char text[300];
+	va_list arguments;
+
+	failure_tell = NULL;
+	if (!tell)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	tell(failure_context, text);
+}
+
+void
+store_hold(const char *why)
+{
+	int fd = openat(AT_FDCWD, DAMAGED, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0 || write(fd, why, strlen(why)) < 0)
+		log_errno("store: " DAMAGED);
+	store_tell("the queue's database is damaged (%s): its files are kept, nothing starts until a "
+	    "copy is put back: see RESTORING in agent-safe(1)", why);
+	fatal("store: the queue's database is damaged (%s): its files are kept, put a copy back: see "
+	    "RESTORING in agent-safe(1)", why);
+}
+
+void
+store_must_be_sound(struct store *store)
+{
+	bool noted = access(DAMAGED, F_OK) == 0;
+	const char *sql = noted ? "SELECT integrity_check FROM pragma_integrity_check(1)"
+	                        : "SELECT quick_check FROM pragma_quick_check(1)", *found;
+	sqlite3_stmt *statement = NULL;
+
+	if (sqlite3_prepare_v2(store_connection(store), sql, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		store_hold(sqlite3_errmsg(store_connection(store)));
+	found = (const char *)sqlite3_column_text(statement, 0);
+	if (!found || strcmp(found, "ok") != 0)
+		store_hold(found ? found : "out of memory");
+	sqlite3_finalize(statement);
+	if (noted && unlinkat(AT_FDCWD, DAMAGED, 0) == 0)
+		log_info("store: the database is sound again");
+}
 
 size_t
 store_look(struct store *store, void (*found)(void *context, const char *text), void *context)

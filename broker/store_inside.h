@@ -11,6 +11,18 @@
 void store_execute(struct store *store, const char *sql);
 int64_t store_ask(struct store *store, const char *sql); /* the first column of the only row */
 
+/*
+ * The database is damaged: its files are left as they are, with a note beside them, and nothing
+ * starts until a sound one is in their place.
+ */
+_Noreturn void store_hold(const char *why);
+
+/* What store_on_failure() was given hears why the process is about to end. */
+void store_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Damage ends the process.  After a note about damage everything is looked at, else what is quick. */
+void store_must_be_sound(struct store *store);
+
 /* Make the tables of a new database, or bring an old one to our version; damage ends the process. */
 void store_make_tables(struct store *store);
 

@@ -209,8 +209,7 @@ store_make_tables(struct store *store)
 	if (version < 1 || version > STORE_VERSION)
 		fatal("store: version %lld, this program knows %d", (long long)version,
 		    STORE_VERSION);
-	if (store_ask(store, "SELECT count(*) FROM pragma_quick_check WHERE quick_check = 'ok'") != 1)
-		fatal("store: damaged: keep the files and restore a copy");
+	store_must_be_sound(store);
 	if (version < STORE_VERSION)
 		migrate(store, version);
 }

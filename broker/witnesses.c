@@ -100,7 +100,8 @@ witnesses_warn(const struct broker *broker, struct json *warnings)
 		    state_of(broker, target) != WITNESS_AHEAD && state_of(broker, target) != WITNESS_FORKED))
 			continue;
 		name_of(broker, target, name);
-		text_format(text, sizeof(text), target == 0 ? "%s of checkpoints: %s" : "witness %s: %s", name, meaning);
+		text_format(text, sizeof(text), target == 0 ? "%s of checkpoints: %s" : "witness %s: %s", name,
+		    meaning);
 		json_add_text(warnings, NULL, text);
 	}
 }

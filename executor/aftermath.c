@@ -15,12 +15,14 @@
 #include "executor.h"
 #include "places.h"
 #include "protect.h"
+#include "start.h"
 
 #define LINE_BYTES (LIMIT_PATH + 1100)
 
-/* Of the run whose child is being made; large. */
-static struct protect watched[PLACES_MOST];
+/* Of the run in work, or whose child is being made. */
+static const struct protect *watched;
 static unsigned watched_count;
+static bool noted; /* something was violated */
 
 static const struct runs *
 runs_of(const struct attempt *attempt)
@@ -35,6 +37,7 @@ note(void *context, const char *line)
 	const struct attempt *attempt = context;
 	char text[LINE_BYTES];
 
+	noted = true;
 	if (!text_format(text, sizeof(text), "%s\n", line) ||
 	    runs_append(runs_of(attempt), attempt->folder, KEEP_VIOLATED, text) < 0)
 		fatal("%s: violation cannot be noted: %s", attempt->name, strerror(errno));
@@ -90,11 +93,11 @@ is_local(const struct executor *executor)
 }
 
 static void
-finish(struct attempt *attempt)
+finish(struct attempt *attempt, bool violated)
 {
 	struct run_end end = attempt->end;
 
-	if (runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED)) {
+	if (violated) {
 		log_warn("%s: violated: a protected path was made or replaced", attempt->name);
 		if (end.outcome != OUTCOME_LOST)
 			end.outcome = OUTCOME_VIOLATED;
@@ -110,21 +113,28 @@ on_inspected(struct source *source, uint32_t events)
 	(void)events;
 	if (!errand_finish(&attempt->executor->loop, &attempt->errand))
 		note(attempt, "the protected paths could not be inspected in time");
-	finish(attempt);
+	finish(attempt, runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED));
 }
 
 /* How it was before. */
 static bool
 read_watched(const struct attempt *attempt)
 {
-	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, watched,
-	    sizeof(watched));
+	static struct protect found[PLACES_MOST]; /* large */
+	ssize_t length;
 
-	if (length <= 0 || (size_t)length % sizeof(watched[0]) != 0)
+	if (attempt->fresh) {
+		watched = ((const struct start_findings *)attempt->errand.shared)->protect;
+		watched_count = attempt->watched;
+		return true;
+	}
+	length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, found, sizeof(found));
+	if (length <= 0 || (size_t)length % sizeof(found[0]) != 0)
 		return false;
-	watched_count = (unsigned)((size_t)length / sizeof(watched[0]));
+	watched = found;
+	watched_count = (unsigned)((size_t)length / sizeof(found[0]));
 	for (unsigned i = 0; i < watched_count; i++)
-		if (!protect_is_sound(&watched[i]))
+		if (!protect_is_sound(&found[i]))
 			return false;
 	return true;
 }
@@ -133,6 +143,8 @@ read_watched(const struct attempt *attempt)
 static bool
 is_watched(const struct attempt *attempt)
 {
+	if (attempt->fresh)
+		return attempt->watched > 0;
 	return attempt->folder >= 0 && runs_has(runs_of(attempt), attempt->folder, KEEP_WATCHED) &&
 	    !runs_has(runs_of(attempt), attempt->folder, KEEP_RECORDED);
 }
@@ -145,8 +157,9 @@ start_inspection(struct attempt *attempt)
 		return -1;
 	}
 	if (is_local(attempt->executor)) {
+		noted = !attempt->fresh && runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED);
 		inspect(attempt);
-		finish(attempt);
+		finish(attempt, noted);
 		return 0;
 	}
 	return errand_start(&attempt->executor->loop, &attempt->errand, inspect_in_child, attempt,
@@ -167,6 +180,6 @@ aftermath(struct attempt *attempt, const struct run_end *end)
 	if (start_inspection(attempt) < 0) {
 		log_errno("inspection");
 		note(attempt, "the protected paths could not be inspected");
-		finish(attempt);
+		finish(attempt, true);
 	}
 }

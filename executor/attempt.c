@@ -85,12 +85,15 @@ attempt_forget_keeper(struct attempt *attempt)
 	attempt->keeper.fd = attempt->keeper_pidfd = -1;
 }
 
+/* Most runs have none, nor a directory for them. */
 static void
 remove_copies(const struct attempt *attempt)
 {
 	static const char *const names[] = { "program", "interpreter", "" };
 	char path[LIMIT_PATH];
 
+	if (box_copy(&attempt->executor->boot, attempt->name, "", path) && rmdir(path) < 0 && errno == ENOENT)
+		return;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (box_copy(&attempt->executor->boot, attempt->name, names[i], path) &&
 		    remove(path) < 0 && errno != ENOENT)
@@ -108,7 +111,7 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	if (cgroup_available(EXECUTOR_CGROUP_FD) &&
 	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
 		log_warn("%s: its cgroup is not empty", attempt->name);
-	if (attempt->folder >= 0 &&
+	if (attempt->folder >= 0 && !attempt->fresh &&
 	    runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
 		attempt_tell(attempt);
 	else

@@ -85,6 +85,13 @@ allow_ports(int ruleset, const struct tcp_ports *ports)
 	return 0;
 }
 
+/* Where the profile reports: for whoever reads the kernel's audit log, which is off on most hosts. */
+static uint32_t
+logging(const struct cage *cage)
+{
+	return cage->landlock_abi >= 7 && profile_row(cage->plan->profile)->reports ? LL_LOG_NEW_EXEC_ON : 0;
+}
+
 int
 fence_close(const struct cage *cage)
 {
@@ -101,7 +108,7 @@ fence_close(const struct cage *cage)
 	if (allow_file(&fence, &cage->program) < 0 || allow_file(&fence, &cage->interpreter) < 0)
 		return -1;
 	if (fence_probe_open(&probe, &attr) < 0 ||
-	    syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
+	    syscall(SYS_landlock_restrict_self, ruleset, logging(cage)) < 0)
 		return -1;
 	return fence_probe_close(&probe);
 }

@@ -90,26 +90,37 @@ put_program(struct fields_writer *writer, uint16_t first, const struct program *
 	fields_put(writer, (uint16_t)(first + 6), program->sha256, 32);
 }
 
-/* "named NUL target", or empty. */
+/* "named NUL target" */
 static void
-put_rule(struct fields_writer *writer, const struct program_search *search, const char *path,
+put_both(struct fields_writer *writer, const char *named, const char *target)
+{
+	char both[2 * LIMIT_PATH];
+	size_t first = strlen(named), second = strlen(target);
+
+	memcpy(both, named, first + 1);
+	memcpy(both + first + 1, target, second);
+	fields_put(writer, ASSESS_RULE_RESOLVED, both, first + 1 + second);
+}
+
+/* Where a rule's program lies, or empty.  The one that was asked about has been found already. */
+static void
+put_rule(struct fields_writer *writer, const struct program_search *search,
+    const struct question *question, const struct program_found *found,
     const struct field *field)
 {
-	char name[LIMIT_PATH], both[2 * LIMIT_PATH];
+	char name[LIMIT_PATH];
 	struct resolved resolved;
-	size_t named, target;
 
-	if (!field_text(field, name, sizeof(name)) ||
-	    program_resolve(search, name, path, &resolved) < 0) {
+	if (!field_text(field, name, sizeof(name)))
 		fields_put(writer, ASSESS_RULE_RESOLVED, "", 0);
-		return;
+	else if (!strchr(name, '/') && strcmp(name, question->program) == 0)
+		put_both(writer, found->program.named, found->program.target);
+	else if (program_resolve(search, name, question->path, &resolved) < 0)
+		fields_put(writer, ASSESS_RULE_RESOLVED, "", 0);
+	else {
+		put_both(writer, resolved.named, resolved.target);
+		resolve_close(&resolved);
 	}
-	named = strlen(resolved.named);
-	target = strlen(resolved.target);
-	memcpy(both, resolved.named, named + 1);
-	memcpy(both + named + 1, resolved.target, target);
-	resolve_close(&resolved);
-	fields_put(writer, ASSESS_RULE_RESOLVED, both, named + 1 + target);
 }
 
 static bool
@@ -129,7 +140,7 @@ write_answer(int fd, const struct question *question, const struct program_searc
 	fields_open(&reader, ASSESS_QUESTION_MAGIC, question->bytes, question->length);
 	while (fields_next(&reader, &field))
 		if (field.tag == ASSESS_RULE_PROGRAM)
-			put_rule(&writer, search, question->path, &field);
+			put_rule(&writer, search, question, found, &field);
 	written = !writer.failed && !(elsewhere && *elsewhere) &&
 	    write(fd, writer.bytes, writer.length) == (ssize_t)writer.length;
 	fields_free(&writer);

@@ -13,6 +13,7 @@
 #include "scope.h"
 #include "text.h"
 
+#include "harmless.h"
 #include "protect.h"
 
 struct inspection {
@@ -93,6 +94,9 @@ inspect_item(struct inspection *inspection, int directory, const char *path, uns
 		say(inspection, path, name, gone ? "is gone" : "could not be looked at: ",
 		    gone ? "" : strerror(errno));
 		inspection->violations++;
+	} else if (same && was->kind == PROTECT_ABSENT && number == PROTECT_GIT &&
+	    harmless_repository(parent, last)) {
+		return; /* what is in it was not there either, and was looked at with it */
 	} else if (!same || was->kind == PROTECT_ABSENT ||
 	    (was->kind == PROTECT_LINK && seen.st_ino != was->ino)) {
 		quarantine(inspection, parent, path, name, last);

@@ -23,8 +23,6 @@ static const char *const names[PROTECT_NAMES] = { ".git", ".git/hooks", ".git/co
 	".git/config.worktree", ".git/commondir", ".claude", ".codex", ".gemini", ".mcp.json",
 	".vscode", PLACE_POLICY_NAME };
 
-#define ITEM_GIT 0
-
 static bool
 is_within_git(unsigned item)
 {
@@ -111,7 +109,7 @@ look_at_directory(struct protect *protect, int root_fd, unsigned index)
 		return -1;
 	protect->inos[index] = seen.st_ino;
 	for (unsigned i = 0; i < PROTECT_NAMES; i++)
-		if (look_at_item(directory, i, &protect->items[index][ITEM_GIT],
+		if (look_at_item(directory, i, &protect->items[index][PROTECT_GIT],
 		    &protect->items[index][i]) < 0)
 			return -1;
 	return 0;
@@ -173,7 +171,7 @@ protect_is_sound(const struct protect *protect)
 static int
 cover(const char *path, unsigned item, const struct protect_item *was)
 {
-	bool open = item == ITEM_GIT && was->kind == PROTECT_DIRECTORY;
+	bool open = item == PROTECT_GIT && was->kind == PROTECT_DIRECTORY;
 
 	if (was->kind != PROTECT_FILE && was->kind != PROTECT_DIRECTORY)
 		return 0;

@@ -9,7 +9,7 @@
  * What exists when a job starts is read-only in its cage.  What does not exist is watched: if it
  * is there when the job's last process has ended, it is renamed to
  * NAME.agent-safe-quarantine-RUN and the run counts as "violated".  Nothing is ever made in the
- * workspace for this.
+ * workspace for this.  One thing may be made: a ".git" as `git init` makes it (harmless.h).
  *
  * A symbolic link cannot be covered by a mount: it is watched itself, what it leads to is not.
  */
@@ -21,6 +21,7 @@
 #include "identity.h"
 
 #define PROTECT_NAMES 11
+#define PROTECT_GIT 0 /* the item ".git" */
 #define PROTECT_DIRECTORIES 64 /* from the root to the working directory; deeper is refused */
 #define PROTECT_MAGIC "ASWATCH1"
 

@@ -221,12 +221,19 @@ report_open(enum profile floor, enum network farthest)
 		}
 }
 
-const uint8_t *
-report_digest(enum profile profile, enum network network)
+const struct sock_fprog *
+report_program(enum profile profile, enum network network)
 {
 	const struct report *report = &reports[profile][network];
 
-	return report->program.filter ? report->digest : filter_digest(profile, network);
+	return report->program.filter ? &report->program : NULL;
+}
+
+const uint8_t *
+report_digest(enum profile profile, enum network network)
+{
+	return report_program(profile, network) ? reports[profile][network].digest :
+	    filter_digest(profile, network);
 }
 
 int
@@ -235,17 +242,31 @@ report_filters(enum profile profile, enum network network)
 	return reports[profile][network].filters;
 }
 
+/*
+ * Once the keeper has a call, only a signal that kills breaks it off: a program's timer would else
+ * make EINTR of a refusal.  Kernels before 5.19 have not got that.
+ */
+static int
+load(const struct sock_fprog *program)
+{
+	const unsigned listen = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+	int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+	    listen | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, program);
+
+	return listener < 0 && errno == EINVAL ?
+	    (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, listen, program) : listener;
+}
+
 int
 report_load(enum profile profile, enum network network)
 {
-	const struct sock_fprog *program = &reports[profile][network].program;
+	const struct sock_fprog *program = report_program(profile, network);
 	int listener;
 
-	if (!program->filter) {
+	if (!program) {
 		errno = EINVAL;
 		return -1;
 	}
-	listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-	    SECCOMP_FILTER_FLAG_NEW_LISTENER, program);
+	listener = load(program);
 	return listener < 0 || filter_holds(profile, network) < 0 ? -1 : listener;
 }

@@ -15,10 +15,16 @@
  * What the executor's own filter refuses to everybody below it (NEVER in filter.def) is answered
  * by that one, and nobody is told.
  */
+#include <linux/filter.h>
+#include <stdint.h>
+
 #include "profile.h"
 
 /* After filter_open(): for all networks up to the farthest.  Ends the process on failure. */
 void report_open(enum profile floor, enum network farthest);
+
+/* The one filter; NULL: this profile does not report. */
+const struct sock_fprog *report_program(enum profile profile, enum network network);
 
 /* SHA-256 over a job's filter as it is loaded: this one, or filter_digest(). */
 const uint8_t *report_digest(enum profile profile, enum network network);

@@ -56,21 +56,32 @@ open_component(const struct walk *walk, const char *name)
 	return fd < 0 && errno == EXDEV && walk->world->elsewhere ? stop(walk) : fd;
 }
 
-/* Stand on fd, which is the directory `path`. */
+/* Stand on fd, which is the directory `path`; seen: of fd. */
 static int
-stand(struct walk *walk, int fd, const char *path)
+stand_on(struct walk *walk, int fd, const char *path, const struct stat *seen)
 {
-	struct stat stat;
-
 	if (walk->here_fd >= 0)
 		close(walk->here_fd);
 	walk->here_fd = fd;
-	if (fd < 0 || fstat(fd, &stat) < 0)
-		return -1;
 	if (path != walk->here && !text_copy(walk->here, sizeof(walk->here), path))
 		return fail(ENAMETOOLONG);
-	walk->firm = walk->firm && !walk->inside && is_firm(walk, &stat);
+	walk->firm = walk->firm && !walk->inside && is_firm(walk, seen);
 	return 0;
+}
+
+static int
+stand(struct walk *walk, int fd, const char *path)
+{
+	struct stat seen;
+	int error;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &seen) == 0)
+		return stand_on(walk, fd, path, &seen);
+	error = errno;
+	close(fd);
+	return fail(error);
 }
 
 static int
@@ -205,7 +216,7 @@ step(struct walk *walk, const char *name)
 		close(child);
 		return fail(ENOTDIR);
 	}
-	return stand(walk, child, path);
+	return stand_on(walk, child, path, &result->stat);
 }
 
 /* One component; 1 when there is more to do. */

@@ -53,18 +53,20 @@ int
 runs_make(const struct runs *runs, const struct run_name *run)
 {
 	char name[RUN_FOLDER_BYTES];
-	int made, saved;
+	int folder = -1, saved;
 
 	run_folder(run, name);
 	if (identity_assume(&runs->init) < 0)
 		return -1;
 	umask(0);
-	made = mkdirat(runs->slot_fd, name, 0750); /* set-gid comes from above */
+	if (mkdirat(runs->slot_fd, name, 0750) == 0) /* set-gid comes from above */
+		folder = openat(runs->slot_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+		    O_CLOEXEC);
 	saved = errno;
 	umask(077);
 	identity_resume();
 	errno = saved;
-	return made < 0 ? -1 : runs_open(runs, run);
+	return folder;
 }
 
 int
@@ -96,14 +98,24 @@ runs_has(const struct runs *runs, int folder, const char *name)
 }
 
 int
-runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+runs_note(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
 {
 	scoped_close int fd = -1;
 
 	umask(0);
 	fd = open_as_init(runs, folder, name, O_WRONLY | O_CREAT | O_TRUNC, 0640);
 	umask(077);
-	return fd < 0 || write(fd, bytes, size) != (ssize_t)size ? -1 : fdatasync(fd);
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		return -1;
+	return scope_keep(&fd);
+}
+
+int
+runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+{
+	scoped_close int fd = runs_note(runs, folder, name, bytes, size);
+
+	return fd < 0 ? -1 : fdatasync(fd);
 }
 
 int

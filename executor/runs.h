@@ -31,7 +31,12 @@ int runs_open(const struct runs *runs, const struct run_name *run);
 int runs_mark(const struct runs *runs, int folder, const char *mark);
 bool runs_has(const struct runs *runs, int folder, const char *name);
 
-/* A new file with this content; -1 with errno.  Written once, so a torn one is not believed. */
+/*
+ * A new file with this content, not yet on the disk; its descriptor or -1 with errno.  runs_write:
+ * durable; 0 or -1.  Written once, so a torn one is not believed.
+ */
+int runs_note(const struct runs *runs, int folder, const char *name, const void *bytes,
+    size_t size);
 int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
 

@@ -9,6 +9,7 @@
 #include "landlock.h"
 #include "log.h"
 #include "plan.h"
+#include "scope.h"
 
 #include "adopt.h"
 #include "approved.h"
@@ -61,22 +62,16 @@ on_prepared(struct source *source, uint32_t events)
 
 /* The plan's bytes are the approved ones, decoded and within our bounds; or the errno. */
 static int
-take_plan(struct attempt *attempt, int plan_fd)
+take_plan(struct attempt *attempt, const void *bytes, size_t length)
 {
 	const struct executor *executor = attempt->executor;
 	uint8_t sha256[DIGEST_BYTES];
-	const void *bytes;
-	size_t length;
-	bool good;
 
-	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
 	if (!bytes)
 		return errno;
 	digest_take(sha256, bytes, length);
-	good = memcmp(sha256, attempt->digest, sizeof(sha256)) == 0 &&
-	    decode_plan(&attempt->plan, bytes, length);
-	sealed_unmap(bytes, length);
-	if (!good)
+	if (memcmp(sha256, attempt->digest, sizeof(sha256)) != 0 ||
+	    !decode_plan(&attempt->plan, bytes, length))
 		return EBADMSG;
 	attempt->root = bounds_root(&executor->boot, attempt->plan.root);
 	return bounds_check(&executor->boot, &attempt->plan);
@@ -119,30 +114,27 @@ check_host(const struct attempt *attempt, uint32_t *stage)
 	return missing_layers(attempt) ? EOPNOTSUPP : 0;
 }
 
-/* The cage in words, beside what becomes of the run; 0 or the errno. */
+/*
+ * The cage in words, beside what becomes of the run; 0 or the errno.  It is for those who look at
+ * the job: a power cut may take it.
+ */
 static int
-note_cage(const struct attempt *attempt, int plan_fd)
+note_cage(const struct attempt *attempt, const void *bytes, size_t length)
 {
 	const struct executor *executor = attempt->executor;
 	struct cage_facts facts = { .layers = start_layers(executor),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
 		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
 	static char text[CAGE_TEXT_BYTES]; /* large */
-	const void *bytes;
-	size_t length;
-	bool good;
+	scoped_close int fd = -1;
 
 	memcpy(facts.filter_sha256, report_digest(attempt->plan.profile, attempt->plan.network),
 	    sizeof(facts.filter_sha256));
-	bytes = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
-	if (!bytes)
-		return errno;
-	good = cage_text(bytes, length, &facts, text);
-	sealed_unmap(bytes, length);
-	if (!good)
+	if (!cage_text(bytes, length, &facts, text))
 		return EBADMSG;
-	return runs_write(&executor->runs[attempt->run.slot], attempt->folder, KEEP_CAGE, text,
-	    strlen(text)) < 0 ? errno : 0;
+	fd = runs_note(&executor->runs[attempt->run.slot], attempt->folder, KEEP_CAGE, text,
+	    strlen(text));
+	return fd < 0 ? errno : 0;
 }
 
 static int
@@ -151,7 +143,8 @@ make_folder(struct attempt *attempt, bool slot_was_free)
 	if (!slot_was_free)
 		return EBUSY;
 	attempt->folder = runs_make(&attempt->executor->runs[attempt->run.slot], &attempt->run);
-	return attempt->folder < 0 ? errno : 0;
+	attempt->fresh = attempt->folder >= 0;
+	return attempt->fresh ? 0 : errno;
 }
 
 /* Sent again after a power cut: the folder says what became of it, and nothing is begun twice. */
@@ -165,35 +158,46 @@ was_here(struct attempt *attempt)
 	return true;
 }
 
+/* All that needs nobody's answer; 0, or the errno with *stage. */
+static int
+begin(struct attempt *attempt, const void *plan, size_t length, bool slot_was_free, uint32_t *stage)
+{
+	int error = take_plan(attempt, plan, length);
+
+	*stage = STAGE_PLAN;
+	if (error == 0)
+		error = make_folder(attempt, slot_was_free);
+	if (error == 0)
+		error = note_cage(attempt, plan, length);
+	return error ? error : check_host(attempt, stage);
+}
+
 void
 start_attempt(struct executor *executor, const struct msg_run_start *order, int plan_fd)
 {
 	bool free = !attempt_slot_is_busy(executor, order->run.slot);
 	struct attempt *attempt = attempt_new(executor, &order->run);
-	uint32_t stage = STAGE_PLAN;
+	const void *plan;
+	uint32_t stage;
+	size_t length;
 	int error;
 
 	if (!attempt)
 		fatal("breach by broker: more runs than slots");
 	memcpy(attempt->digest, order->digest, 32);
 	attempt->state = ATTEMPT_PREPARING;
-	error = take_plan(attempt, plan_fd);
-	if (error == 0)
-		error = make_folder(attempt, free);
+	plan = sealed_map(plan_fd, LIMIT_FIELDS_BYTES, &length);
+	error = begin(attempt, plan, length, free, &stage);
+	if (plan)
+		sealed_unmap(plan, length);
 	if (error == EEXIST && was_here(attempt))
 		return;
-	if (error == 0)
-		error = note_cage(attempt, plan_fd);
-	if (error == 0)
-		error = check_host(attempt, &stage);
-	if (error) {
+	if (error)
 		attempt_refuse(attempt, stage, error);
-		return;
-	}
-	if (approved_here(attempt))
+	else if (approved_here(attempt))
 		declare(attempt);
-	else if (errand_start(&executor->loop, &attempt->errand, approved_in_child, attempt, on_prepared,
-	    LIMIT_ASSESS_MS) < 0)
+	else if (errand_start(&executor->loop, &attempt->errand, approved_in_child, attempt,
+	    on_prepared, LIMIT_ASSESS_MS) < 0)
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
@@ -228,6 +232,7 @@ start_permitted(struct attempt *attempt)
 	places_fill(&cage.places, &executor->boot, &attempt->plan);
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
+	attempt->watched = cage.protect_count;
 	if ((cage.protect_count > 0 &&
 	    note_watched(attempt, cage.protect, cage.protect_count) < 0) ||
 	    midwife_start(&order, &midwife) < 0) {

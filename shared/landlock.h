@@ -53,6 +53,9 @@ struct landlock_port {
 	uint64_t allowed, port;
 };
 
+/* landlock_restrict_self(): what is denied goes to the kernel's audit log also after the next exec. */
+#define LL_LOG_NEW_EXEC_ON (1u << 1) /* ABI 7 */
+
 #define LL_RULE_PATH 1
 #define LL_RULE_PORT 2
 

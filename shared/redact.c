@@ -37,6 +37,7 @@ struct redactor {
 	size_t block_left; /* inside a key block: how much more is masked at most; 0: outside */
 	size_t length;     /* bytes held */
 	size_t done;       /* of them already out */
+	size_t most;       /* that were ever held: no more of the three below is touched */
 	char bytes[REDACT_WINDOW];
 	char visible[REDACT_WINDOW];
 	uint32_t position[REDACT_WINDOW + 1];
@@ -222,6 +223,8 @@ redact_feed(struct redactor *redactor, const void *bytes, size_t length)
 			size = (size_t)(newline - at);
 		memcpy(redactor->bytes + redactor->length, at, size);
 		redactor->length += size;
+		if (redactor->length > redactor->most)
+			redactor->most = redactor->length;
 		if (newline) {
 			finish_line(redactor);
 			redactor->sink(redactor->context, "\n", 1);
@@ -250,8 +253,11 @@ redact_count(const struct redactor *redactor)
 void
 redact_close(struct redactor *redactor)
 {
-	if (redactor)
-		explicit_bzero(redactor, sizeof(*redactor));
+	if (redactor) {
+		explicit_bzero(redactor->bytes, redactor->most);
+		explicit_bzero(redactor->visible, redactor->most);
+		explicit_bzero(redactor->position, redactor->most * sizeof(redactor->position[0]));
+	}
 	free(redactor);
 }
 

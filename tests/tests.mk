@@ -3,7 +3,8 @@
 #: make check-full        the same with FULL=1: each layer of the cage taken away, the long forms of some tests, more time
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, then all fuzz targets in turn
+#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, the model of queue and
+#:                        log on so many schedules of its own, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
@@ -65,7 +66,7 @@ $(BUILD)/taken/$(word 2,$($(1)_ROW)): tests/hostile/taken/$(1).c tests/hostile/t
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote $(firstword $($(1)_ROW)) \
 	    -iquote tests/hostile/taken -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
-TAKEN = broker executor auditor keeper
+TAKEN = broker executor auditor keeper courier
 $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
@@ -96,9 +97,18 @@ $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUI
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
+# Every program with an older kernel's answer about Landlock.
+define old_kernel
+$(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1)_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $$(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -Wl,--wrap=landlock_abi -o $$@ $$^ \
+	    $(wordlist 3,9,$($(1)_ROW))
+endef
+$(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
 TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
-    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe
+    $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
+    $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
 
 # In two steps, so that what deps installs is there when the compiler starts; -k: what does not build
 # is a failure of that test, not the end of all.
@@ -125,9 +135,14 @@ fuzz:
 	cd $(BUILD)/fuzzing && ./$(FUZZ).bin -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 	    $(FUZZ) $(abspath tests/fuzz/$(FUZZ).seeds)
 
-# Half of the time for each.
-soak: all
+# The auditor alone killed a thousand times at random, then half of the time for each of the others.
+soak: all $(BUILD)/unit/auditor_process
+	@set -e; for seed in 1 2 3 4 5 6 7 8 9 10; do echo "auditor killed at random, 100 rounds, seed $$seed"; \
+	    KILL_SEED=$$seed AUDITOR_TEST='killed_at_random*' AUDITOR_BINARY=$(BUILD)/agent-safe-auditor \
+	    $(BUILD)/unit/auditor_process; done
 	BUILD_DIR=$(abspath $(BUILD)) SECONDS_TO_RUN=$$(( $(MINUTES) * 30 )) tests/soak/crash.sh
+	@+$(MAKE) --no-print-directory -s $(BUILD)/unit/model
+	MODEL_ROUNDS=$$(( $(MINUTES) * 50 )) MODEL_SEED=$$(date +%s) $(BUILD)/unit/model 2>/dev/null
 	@+set -e; for f in $(FUZZERS); do \
 	    $(MAKE) --no-print-directory fuzz FUZZ=$$f SECONDS=$$(( $(MINUTES) * 30 / $(words $(FUZZERS)) )); done
 

@@ -41,6 +41,12 @@ add_entry(struct carve *carve, int folder_fd, const char *name)
 		add(carve, scope_keep(&fd), st.st_mode);
 }
 
+static bool
+is_passed_over(const char *name, const char *other)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, other) == 0;
+}
+
 static void
 add_all_but(struct carve *carve, int folder_fd, const char *name)
 {
@@ -50,7 +56,7 @@ add_all_but(struct carve *carve, int folder_fd, const char *name)
 	if (!listing && fd >= 0)
 		close(fd);
 	for (struct dirent *item; listing && (item = readdir(listing));)
-		if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0 && strcmp(item->d_name, name) != 0)
+		if (!is_passed_over(item->d_name, name))
 			add_entry(carve, folder_fd, item->d_name);
 	if (listing)
 		closedir(listing);

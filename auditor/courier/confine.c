@@ -41,9 +41,9 @@ static const struct seal_rule denials[] = {
 	NOT(bpf), NOT(userfaultfd), NOT(io_uring_setup), NOT(io_uring_enter), NOT(io_uring_register), NOT(keyctl),
 	NOT(add_key), NOT(request_key), NOT(fanotify_init), NOT(open_by_handle_at), NOT(quotactl), NOT(acct),
 	/* the machine */
-	NOT(init_module), NOT(finit_module), NOT(delete_module), NOT(kexec_load), NOT(reboot), NOT(swapon), NOT(swapoff),
-	NOT(sethostname), NOT(setdomainname), NOT(settimeofday), NOT(clock_settime), NOT(adjtimex), NOT(clock_adjtime),
-	NOT(syslog), NOT(personality),
+	NOT(init_module), NOT(finit_module), NOT(delete_module), NOT(kexec_load), NOT(reboot), NOT(swapon),
+	NOT(swapoff), NOT(sethostname), NOT(setdomainname), NOT(settimeofday), NOT(clock_settime), NOT(adjtimex),
+	NOT(clock_adjtime), NOT(syslog), NOT(personality),
 	/* typing into the terminal of whoever started the trio */
 	{ .number = __NR_ioctl, .action = SEAL_EPERM, .argument = 2, .mask = UINT32_MAX, .value = TIOCSTI },
 };

@@ -74,7 +74,8 @@ read_notes(struct options *options)
 		if (!read_note(options, options->notes[i], options->has_quorum))
 			return false;
 	/* Nothing is remembered before the first time. */
-	return !options->remember || access(options->remember, F_OK) < 0 || read_note(options, options->remember, false);
+	return !options->remember || access(options->remember, F_OK) < 0 ||
+	    read_note(options, options->remember, false);
 }
 
 static void
@@ -189,7 +190,8 @@ report(const struct options *options, const struct segments *segments)
 {
 	FILE *out = options->output == OUTPUT_VERDICT && !options->proof ? stdout : stderr;
 
-	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL, &options->witnesses);
+	(options->json ? report_json : report_text)(out, &verify, options->folder ? segments : NULL,
+	    &options->witnesses);
 	if (options->runs && !options->json)
 		fprintf(out, "%llu stored outputs are as recorded, %llu are not kept\n",
 		    (unsigned long long)outputs.compared, (unsigned long long)outputs.absent);

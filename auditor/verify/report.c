@@ -138,7 +138,8 @@ report_text(FILE *out, const struct verify *verify, const struct segments *stran
 		fprintf(out, "lines before %" PRIu64 " were removed; the log says so\n", walk->chain.cut.seq);
 	tell_witnesses(out, verify, witnesses);
 	if (walk->chain.rekeys > 0)
-		fprintf(out, "%" PRIu64 " times the key was lost and the operator gave a new one\n", walk->chain.rekeys);
+		fprintf(out, "%" PRIu64 " times the key was lost and the operator gave a new one\n",
+		    walk->chain.rekeys);
 	if (dispatch_running(&verify->dispatch) > 0)
 		fprintf(out, "%zu runs have no end on record\n", dispatch_running(&verify->dispatch));
 	for (size_t i = 0; strangers && i < strangers->stranger_count; i++) {

@@ -165,8 +165,8 @@ decide_unproven(struct verify *verify)
 {
 	char reason[128];
 
-	text_format(reason, sizeof(reason), "line %" PRIu64 " gives the log a new key; only the operator's key can tell by "
-	    "whose will: --operator-key", verify->walk.chain.unproven_seq);
+	text_format(reason, sizeof(reason), "line %" PRIu64 " gives the log a new key; only the operator's key can "
+	    "tell by whose will: --operator-key", verify->walk.chain.unproven_seq);
 	decide(verify, VERDICT_INCOMPLETE, "incomplete", reason);
 }
 

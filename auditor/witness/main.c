@@ -124,10 +124,10 @@ add(int folder_fd)
 	code = add_checkpoint(folder_fd, &keys, bytes, (size_t)length, clock_realtime_us() / 1000000, answer, &why);
 	keys_close(&keys);
 	if (why)
-		complain(code, why);
+		complain((int)code, why);
 	if (code == ADD_COSIGNED || code == ADD_STALE)
 		fputs(answer, stdout);
-	return code;
+	return (int)code;
 }
 
 static int

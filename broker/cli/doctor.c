@@ -66,6 +66,31 @@ add_log(struct json *checks, const struct json *status)
 		    "keep the state on ext4 or xfs (--state)");
 }
 
+/* One that takes the log's checkpoints; name: NULL: the export. */
+static void
+add_witness(struct json *checks, const struct json *witness, const char *name)
+{
+	const char *state = json_text(json_get(witness, "state"));
+	bool well = state && (strcmp(state, "good") == 0 || strcmp(state, "idle") == 0);
+	char title[600];
+
+	if (!state || !text_format(title, sizeof(title), "%s%s", name ? "witness " : "export", name ? name : ""))
+		return;
+	add_check(checks, title, well ? PROBE_OK : PROBE_LESS, state,
+	    well ? "" : "trio.log has the words of its command; agent-safe-audit(7), WITNESSES and RECOVERY");
+}
+
+static void
+add_witnesses(struct json *checks, const struct json *status)
+{
+	const struct json *list = json_get(status, "witnesses");
+
+	if (json_get(status, "export"))
+		add_witness(checks, json_get(status, "export"), NULL);
+	for (size_t i = 0; i < json_count(list); i++)
+		add_witness(checks, json_at(list, i), json_text(json_get(json_at(list, i), "name")));
+}
+
 static void
 add_lack(void *context, const struct layer_lack *lack)
 {
@@ -101,6 +126,7 @@ add_trio(struct json *report, struct json *checks, const struct cli *cli)
 	add_check(checks, "trio", PROBE_OK, "running", "");
 	add_policy(checks, status);
 	add_log(checks, status);
+	add_witnesses(checks, status);
 	if (json_get(status, "layers")) {
 		json_add(report, "layers", json_copy(json_get(status, "layers")));
 		layers_lacking(json_get(status, "layers"), add_lack, checks);

@@ -242,6 +242,8 @@ policy_learn(struct cli *cli)
 
 	if (cli->options.ended)
 		return say_how(words, count);
+	if (cli_has(cli, OPTION_TRACE))
+		cli_refuse_remote(cli, "it looks which of the paths are on this host");
 	if (count > LEARN_RUNS)
 		fault_die("invalid_input", "at most %d runs", LEARN_RUNS);
 	session_open(&session, cli, REACH_EITHER);

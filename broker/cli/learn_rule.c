@@ -157,6 +157,8 @@ choose_profile(const struct learn *learn, bool writes, enum network network, lea
 
 		if (missed_under(learn, row->name, remark) > 0)
 			continue;
+		if (order[i] == PROFILE_STRICT && !writes && network == NETWORK_NONE)
+			remark("profile: of strict only the filter was tried; its /proc shows nothing but processes");
 		if (writes && !row->write_paths)
 			remark("profile: %s has no write_paths", row->name);
 		else if (network > row->network_most)

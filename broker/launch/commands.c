@@ -60,12 +60,17 @@ commands_open(struct launch *launch)
 
 	if (audit->command_count == 0)
 		return;
+	if (launch->root && launch->courier.uid == 0)
+		refuse_start("invalid_input", "user agent-safe-courier is missing (systemd-sysusers makes it)");
 	gather(audit, &commands);
 	if (launch->wish.allow_commands)
-		folders_write_file(launch->state_fd, launch->place.state, ALLOWED, commands.bytes, commands.length, 0600);
+		folders_write_file(launch->state_fd, launch->place.state, ALLOWED, commands.bytes, commands.length,
+		    0600);
 	else if (launch->place.mode != MODE_SYSTEM && !are_allowed(launch, &commands))
-		refuse_start("not_permitted", "the policy's section \"audit\" has commands to be run outside the cage "
-		    "(%.200s), and nobody has allowed them here: look at them, then `agent-safe serve --allow-commands`",
+		refuse_start("not_permitted", "the policy's section \"audit\" has commands to be run outside the "
+		    "cage (%.200s), and nobody has allowed them here: look at them, then "
+		    "`agent-safe serve --allow-commands`",
 		    first_program(audit));
+	programs_open_courier(launch);
 	launch->courier_home_fd = folders_make(launch->state_fd, launch->place.state, "courier", &wish);
 }

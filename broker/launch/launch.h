@@ -47,7 +47,8 @@ struct launch {
 void options_read(struct launch *launch, int argc, char **argv);
 
 /* programs.c: beside our own binary, else in the libexec folder. */
-void programs_open(struct launch *launch);
+void programs_open(struct launch *launch); /* but for the courier */
+void programs_open_courier(struct launch *launch);
 
 /* accounts.c: a user or group of /etc/passwd and /etc/group, read without NSS; false when there is none. */
 bool accounts_find_user(const char *name, struct identity *identity);
@@ -61,7 +62,7 @@ void policy_bounds_read(struct launch *launch);
 
 /*
  * commands.c: may the commands of the policy be run at all?  Ends the start when nobody allowed them;
- * opens the courier's folder when there are any.
+ * opens the courier's program and folder when there are any.
  */
 void commands_open(struct launch *launch);
 

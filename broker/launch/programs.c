@@ -53,14 +53,28 @@ open_program(int own_fd, int libexec_fd, const char *name)
 	return fd;
 }
 
-void
-programs_open(struct launch *launch)
+static void
+open_some(struct launch *launch, int first, int count)
 {
 	scoped_close int own_fd = open_own_folder();
 	scoped_close int libexec_fd = open(AGENT_SAFE_LIBEXECDIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (own_fd < 0)
 		refuse_start("internal_error", "our own folder: %s", strerror(errno));
-	for (int i = 0; i < PROGRAM_COUNT; i++)
+	for (int i = first; i < first + count; i++)
 		launch->programs[i] = open_program(own_fd, libexec_fd, names[i]);
 }
+
+void
+programs_open(struct launch *launch)
+{
+	open_some(launch, 0, PROGRAM_COURIER);
+}
+
+void
+programs_open_courier(struct launch *launch)
+{
+	open_some(launch, PROGRAM_COURIER, 1);
+}
+
+_Static_assert(PROGRAM_COURIER == PROGRAM_COUNT - 1, "the courier comes last: it is opened only where there is one");

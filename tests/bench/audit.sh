@@ -26,3 +26,16 @@ verifying=$(seconds "$BUILD_DIR/agent-safe-audit-verify" "$place/log")
 awk -v l="$lines" -v b="$bytes" -v h="$hashing" -v v="$verifying" 'BEGIN {
 	printf "verify %d records, %.0f MB: %.2f s, %.0f records/s, %.0f MB/s; sha256sum: %.2f s, %.0f MB/s (ratio %.2f)\n",
 	    l, b / 1e6, v, l / v, b / 1e6 / v, h, b / 1e6 / h, v / h }'
+
+# The same log with its closed segments compressed.
+command -v zstd >/dev/null || { echo 'compressed: the program zstd is not here'; exit 0; }
+begun=$(date +%s.%N)
+find "$place/log" -name 'seg-*.jsonl' | sort | head -n -1 | xargs -r zstd -q -9 --rm
+packing=$(echo "$begun $(date +%s.%N)" | awk '{ print $2 - $1 }')
+packed=$(cat "$place"/log/seg-* | wc -c)
+verifying=$(seconds "$BUILD_DIR/agent-safe-audit-verify" "$place/log")
+memory=unknown
+[ ! -x /usr/bin/time ] || memory=$( { /usr/bin/time -f %M "$BUILD_DIR/agent-safe-audit-verify" "$place/log" >/dev/null; } 2>&1 | tail -n 1)
+awk -v l="$lines" -v b="$bytes" -v p="$packed" -v c="$packing" -v v="$verifying" -v m="$memory" 'BEGIN {
+	printf "compressed: %.0f MB (%.0f%%) in %.1f s; verify %.2f s, %.0f records/s, %.0f MB/s of content, %s kB resident\n",
+	    p / 1e6, 100 * p / b, c, v, l / v, b / 1e6 / v, m }'

@@ -102,6 +102,27 @@ what_a_job_makes_is_put_away(void **state)
 	clean();
 }
 
+/* What init, add and commit make names no program; afterwards it is protected like any repository. */
+static void
+a_repository_as_init_makes_it_may_stay(void **state)
+{
+	(void)state;
+	script_ends("git init -q . && echo 1 >f && git add f && "
+	    "git -c user.name=a -c user.email=a@b.invalid commit -qm one", OUTCOME_SUCCEEDED);
+	assert_int_equal(outside("git log --format=%s | grep -qx one"), 0);
+	script_ends("git config core.fsmonitor x; echo x >>.git/config; echo x >.git/hooks/pre-commit; mv .git g; true",
+	    OUTCOME_SUCCEEDED);
+	assert_int_equal(outside("test -d .git && ! grep -q x= .git/config && test ! -e .git/hooks/pre-commit"), 0);
+	clean();
+	script_ends("git init -q . && git config core.fsmonitor x", OUTCOME_VIOLATED);
+	assert_int_equal(outside("test ! -e .git"), 0);
+	script_ends("git init -q . && echo x >.git/hooks/pre-commit", OUTCOME_VIOLATED);
+	script_ends("git init -q . && ln .git/config second", OUTCOME_VIOLATED);
+	script_ends("git init -q sub && ln -s sub/.git .git", OUTCOME_VIOLATED);
+	clean();
+	assert_int_equal(outside("rm -rf f g sub second .git*"), 0);
+}
+
 static void
 what_a_failing_or_cancelled_job_makes_too(void **state)
 {
@@ -240,6 +261,7 @@ main(void)
 		cmocka_unit_test(what_exists_is_read_only),
 		cmocka_unit_test(git_works_as_it_does_outside),
 		cmocka_unit_test(what_a_job_makes_is_put_away),
+		cmocka_unit_test(a_repository_as_init_makes_it_may_stay),
 		cmocka_unit_test(what_a_failing_or_cancelled_job_makes_too),
 		cmocka_unit_test(what_is_made_and_removed_again_is_no_violation),
 		cmocka_unit_test(a_pointer_to_another_configuration_is_put_away),

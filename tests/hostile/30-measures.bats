@@ -210,6 +210,21 @@ find_slot() {
 	jq -e '.status == "succeeded"' "$BATS_TEST_TMPDIR/job"
 }
 
+@test "in profile debug neither, when the filter that tells the keeper fails or only claims to have worked" {
+	local policy
+	need_root
+	cp "$BUILD_DIR/measures/agent-safe-executor" "$WS_BIN/"
+	policy=$(jq '.cage = {"profile": "debug"}' "$WS/agent-safe-policy.json")
+	workspace_policy <<<"$policy"
+	refused seccomp "$(number_of seccomp) 1 $EPERM"
+	refused seccomp "$(number_of seccomp) 1 $CLAIM"
+	refused landlock "$(number_of landlock_restrict_self) 1 $CLAIM"
+	measures_fail
+	workspace_start
+	run_marker
+	jq -e '.status == "succeeded" and .result.denied_calls >= 0' "$BATS_TEST_TMPDIR/job"
+}
+
 number_of() { echo "#include <sys/syscall.h>
 	SYS_$1" | cc -E -x c - | tail -1 | tr -d '[:space:]'; }
 

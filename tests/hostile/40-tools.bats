@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # Everyday tools in the default cage with no network: what does not work there makes people leave the cage.
+# With ORDINARY=1 everything is started by an ordinary user (42-tools-ordinary runs this file like that).
 
 load ../support/workspace
 load ../support/procs
@@ -7,12 +8,17 @@ load ../support/jobs
 
 setup_file() {
 	workspace_make
+	if [ -n "${ORDINARY:-}" ]; then
+		WS_OPERATOR=$WS_UID
+		WS_STATE=
+		export XDG_STATE_HOME=$WS_TOP/home-$WS_UID/state
+	fi
 	workspace_policy <<-'END'
 	{
 	  "version": 2,
 	  "allowed_working_roots": ["proj"],
 	  "rules": [ { "program": "sh" }, { "program": "bash" }, { "program": "python3" }, { "program": "git" },
-	      { "program": "make" }, { "program": "gcc" }, { "program": "node" }, { "program": "tar" }, { "program": "id" } ],
+	      { "program": "make" }, { "program": "gcc" }, { "program": "node" }, { "program": "npm" }, { "program": "tar" }, { "program": "id" } ],
 	  "limits": { "timeout_seconds": 100 }
 	}
 	END
@@ -22,7 +28,9 @@ setup_file() {
 
 teardown_file() { workspace_clean; }
 
-setup() { need_root; }
+setup() {
+	[ -n "${ORDINARY:-}" ] || need_root
+}
 
 # On the path that jobs have; loudly skipped where it is not installed.
 need() {
@@ -276,6 +284,53 @@ END
 	said "worker 42"
 	said "child hi"
 	said "cpus true"
+}
+
+@test "npm: a dependency from a folder and one from a packed file, scripts; nothing is asked of a network" {
+	need npm
+	script pack.sh <<-'END'
+	set -e
+	rm -rf app dep package
+	mkdir -p app dep package
+	echo '{ "name": "dep", "version": "1.0.0", "main": "index.js" }' >dep/package.json
+	echo 'module.exports = 6;' >dep/index.js
+	echo '{ "name": "packed", "version": "1.0.0", "main": "index.js" }' >package/package.json
+	echo 'module.exports = 7;' >package/index.js
+	tar czf app/packed-1.0.0.tgz package
+	cd app
+	cat >package.json <<-'JSON'
+	{ "name": "app", "version": "1.0.0", "private": true,
+	  "scripts": { "build": "node -e \"console.log(require('dep') * require('packed'))\"", "test": "node --version" },
+	  "dependencies": { "dep": "file:../dep", "packed": "file:packed-1.0.0.tgz" } }
+	JSON
+	npm install --offline --no-audit --no-fund
+	npm run build
+	npm test --silent >/dev/null
+	npm ci --offline --no-audit --no-fund >/dev/null
+	npm ls
+	END
+	job -- sh pack.sh
+	worked
+	said 42
+}
+
+@test "git in the directory itself: init, add, commit; a violation is only what names a program" {
+	need git
+	script init.sh <<-'END'
+	set -e
+	git init -q -b main
+	echo 1 >first
+	git add first
+	git -c user.name=a -c user.email=a@b.invalid commit -qm one
+	git log --oneline | wc -l
+	git status --porcelain -uno | wc -l
+	END
+	job -- sh init.sh
+	worked
+	[ -d "$WS/proj/.git" ]
+	job -- git diff
+	worked
+	rm -rf "$WS/proj/.git" "$WS/proj/first"
 }
 
 @test "tar, find, sed, sort --parallel, bash jobs and coprocesses" {

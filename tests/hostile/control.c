@@ -147,6 +147,8 @@ void
 control_host_listeners(void)
 {
 	static char abstract[64], queue[64];
+	/* The smallest there is: what a user may have of them is bounded over all processes. */
+	struct mq_attr small = { .mq_maxmsg = 1, .mq_msgsize = 1 };
 
 	snprintf(abstract, sizeof(abstract), "probe-%d", getpid());
 	snprintf(queue, sizeof(queue), "/probe-%d", getpid());
@@ -156,7 +158,7 @@ control_host_listeners(void)
 	probe_targets.shm_key = getpid();
 	must(shmget(probe_targets.shm_key, 4096, IPC_CREAT | IPC_EXCL | 0666));
 	probe_targets.queue = queue;
-	must(mq_open(queue, O_RDWR | O_CREAT | O_EXCL, 0666, NULL));
+	must(mq_open(queue, O_RDWR | O_CREAT | O_EXCL, 0666, &small));
 }
 
 /* And paths: one is a stream, one takes datagrams, one is a file. */

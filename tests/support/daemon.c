@@ -186,6 +186,10 @@ place_daemon(const struct daemon_kind *kind, struct places *places, const int ch
 {
 	put(places, write_boot());
 	put(places, channels[0]);
+	if (kind->self == PROCESS_COURIER) {
+		put(places, open_folder("proj"));
+		return;
+	}
 	put(places, channels[1]);
 	switch (kind->self) {
 	case PROCESS_BROKER:

@@ -16,7 +16,7 @@
 struct daemon_kind {
 	const char *binary;
 	enum process self;
-	enum process peers[DAEMON_CHANNELS]; /* who is at the other end of channel 0 and 1 */
+	enum process peers[DAEMON_CHANNELS]; /* who is at the other end of channel 0 and 1; 0: nobody */
 	bool breach_ends_it;                 /* false: it drops that channel */
 };
 

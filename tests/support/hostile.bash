@@ -78,7 +78,7 @@ hostile_attempts() {
 hostile_host() {
 	"$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 50); do
+	for _ in $(seq 300); do
 		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
 		sleep 0.1
 	done
@@ -92,7 +92,7 @@ s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
 time.sleep(600)' >"$BATS_TEST_TMPDIR/port" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 50); do
+	for _ in $(seq 300); do
 		[ ! -s "$BATS_TEST_TMPDIR/port" ] || break
 		sleep 0.1
 	done

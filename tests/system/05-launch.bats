@@ -92,9 +92,10 @@ refused() {
 	fact "auditor fd 6 $state/audit/log"
 	fact "auditor fd 7 $state/audit/key"
 	fact "auditor fd 8 $state/lock"
+	fact "auditor fd 10 /dev/null" # no courier
 	[ "$(grep -c '^broker fd ' "$LT_STATE/trio.log")" = 12 ]
 	[ "$(grep -c '^executor fd ' "$LT_STATE/trio.log")" = 11 ]
-	[ "$(grep -c '^auditor fd ' "$LT_STATE/trio.log")" = 10 ]
+	[ "$(grep -c '^auditor fd ' "$LT_STATE/trio.log")" = 11 ]
 }
 
 @test "the boot record says what is there" {

@@ -19,6 +19,7 @@ install_into() {
 	"$top/usr/bin/agent-safe-audit-verify" --version
 	"$top/usr/bin/agent-safe" --version
 	[ -s "$top/usr/share/man/man1/agent-safe.1" ]
+	[ -s "$top/etc/apparmor.d/agent-safe" ]
 	[ -z "$(find "$top" -type f -perm /022)" ]
 	make -s --no-print-directory -C "$ROOT" BUILD="$BUILD_DIR" DESTDIR="$top" uninstall
 	[ -z "$(find "$top" ! -type d)" ]
@@ -41,6 +42,27 @@ install_into() {
 	[ -z "$(grep agent-safe <<<"$output")" ]
 }
 
+# Offline: nothing is loaded.  A parser before 4.0 (Debian 12 has 3.0) knows neither abi 4.0 nor userns; it reads the rest.
+@test "the AppArmor profile is accepted, allows user namespaces, and names every program that makes one" {
+	local profile=$ROOT/packaging/apparmor/agent-safe program
+	command -v apparmor_parser >/dev/null || skip "apparmor_parser is not installed"
+	grep -qxF '	userns,' "$profile"
+	if apparmor_parser --version | grep -qE 'version [4-9]'; then
+		apparmor_parser -Q -K "$profile"
+	else
+		sed '/abi <abi/d; /^	userns,/d' "$profile" >"$BATS_TEST_TMPDIR/older"
+		apparmor_parser -Q -K "$BATS_TEST_TMPDIR/older"
+	fi
+	# Each that confines itself with confine_privileges() makes one when an ordinary user starts it.
+	for program in $(make -s --no-print-directory -C "$ROOT" rows | awk '{ print $2 }'); do
+		case /usr/libexec/agent-safe/$program in
+		/usr/libexec/agent-safe/agent-safe | /usr/libexec/agent-safe/agent-safe-*) ;;
+		*) echo "$program is not named"; return 1 ;;
+		esac
+	done
+	refute apparmor_parser -Q -K <(sed '/abi <abi/d; s/^	userns,/	no such rule,/' "$profile")
+}
+
 @test "accounts and folders are accepted by sysusers and tmpfiles" {
 	command -v systemd-sysusers >/dev/null || skip "systemd-sysusers is not installed"
 	command -v systemd-tmpfiles >/dev/null || skip "systemd-tmpfiles is not installed"
@@ -49,7 +71,7 @@ install_into() {
 	cp "$ROOT/packaging/sysusers.d/agent-safe.conf" "$top/usr/lib/sysusers.d/"
 	cp "$ROOT/packaging/tmpfiles.d/agent-safe.conf" "$top/usr/lib/tmpfiles.d/"
 	systemd-sysusers --root="$top"
-	for account in agent-safe agent-safe-exec agent-safe-audit; do
+	for account in agent-safe agent-safe-exec agent-safe-audit agent-safe-courier; do
 		grep -q "^$account:" "$top/etc/passwd"
 	done
 	for account in agent-safe-propose agent-safe-operate; do

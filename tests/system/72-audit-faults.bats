@@ -180,3 +180,47 @@ low_space_with_a_running_job() {
 	run_job true | jq -e '.status == "succeeded"'
 	agent_safe audit-verify | jq -e .valid
 }
+
+# Each start: the trio runs nothing and says why; what needs no record goes on.
+refuses_until() {
+	run propose -- sh -c 'echo ran >marker'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	run agent_safe status
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *error* ]]
+	refute marker
+	agent_safe check-policy | jq -e .valid
+	agent_safe doctor | jq -e '.checks | length > 3'
+	"$@"
+	workspace_start
+	run_job sh -c 'echo ran >marker' | jq -e '.status == "succeeded"'
+	marker
+	agent_safe audit-verify | jq -e .valid
+}
+
+@test "a segment that the auditor may not open, and a key that it may not: nothing starts, and it heals" {
+	segment=$(find "$AUDIT/log" -name "seg-*" | sort | tail -1)
+	chmod 000 "$segment"
+	refuses_until chmod 600 "$segment"
+	rm "$WS/proj/marker"
+	agent_safe serve --stop >/dev/null
+	chmod 000 "$AUDIT/key/key.state"
+	refuses_until chmod 600 "$AUDIT/key/key.state"
+}
+
+@test "a segment that leads to /dev/full, and one that is a pipe: nothing starts, and it heals" {
+	segment=$(find "$AUDIT/log" -name "seg-*" | sort | tail -1)
+	mv "$segment" "$AUDIT/kept"
+	put_back() { rm "$segment" && mv "$AUDIT/kept" "$segment"; }
+	ln -s /dev/full "$segment"
+	refuses_until put_back
+	rm "$WS/proj/marker"
+	agent_safe serve --stop >/dev/null
+	chattr -R -a "$AUDIT/log" 2>/dev/null || true
+	segment=$(find "$AUDIT/log" -name "seg-*" | sort | tail -1)
+	mv "$segment" "$AUDIT/kept"
+	mkfifo "$segment"
+	refuses_until put_back
+}

@@ -285,5 +285,36 @@ teardown() { workspace_clean; }
 	courier_start
 	courier_await '.witnesses[0].state == "failing" and .witnesses[1].state == "good"'
 	agent_safe status | jq -e '.warnings | length == 1 and (.[0] | contains("example.org/w1"))'
+	agent_safe doctor | jq -e '[.checks[] | select(.name | startswith("witness")) | .state] == ["less", "ok"]'
 	grep -q 'exit status 255: no route to host' "$WS_STATE/trio.log"
+}
+
+# FC-901: what was cut, taken out, swapped or made up, with the head that a witness has kept.
+@test "with a witness' note every cut has its kind: last lines, first lines, all, swapped, changed, made up" {
+	courier_policy '{ witnesses: [$w1] }'
+	courier_start
+	for i in 1 2 3; do propose -- true >/dev/null; done
+	run_job true >/dev/null
+	courier_await '.witnesses[0].cosigned > 10'
+	agent_safe serve --stop >/dev/null
+	note=$(echo "$OUT"/w1/cosigned/*)
+	size=$(sed -n 2p "$note")
+	seg=$(ls "$WS_STATE"/audit/log/seg-* | head -1)
+	[ "$(ls "$WS_STATE"/audit/log/seg-* | wc -l)" = 1 ]
+	mkdir "$WS_TOP/cut"
+	verdict() {
+		local status=0
+		"$BUILD_DIR/agent-safe-audit-verify" --json --key "$(jq -r .public_key "$WS_TOP/first")" --witness "$VKEY_w1" \
+		    --note "$note" "$WS_TOP/cut" >"$WS_TOP/verdict" || status=$?
+		[ "$status" = "$1" ] && jq -e ".verdict == \"$2\"" "$WS_TOP/verdict" || { cat "$WS_TOP/verdict"; return 1; }
+	}
+	cut=$WS_TOP/cut/seg-00000000000000000000.jsonl
+	cp "$seg" "$cut" && verdict 0 ok
+	head -n $((size - 2)) "$seg" >"$cut" && verdict 5 truncated
+	head -n 2 "$seg" >"$cut" && verdict 5 truncated
+	rm "$cut" && verdict 4 tampered
+	tail -n +3 "$seg" >"$cut" && verdict 4 tampered
+	sed '4{h;d};5{G}' "$seg" >"$cut" && verdict 4 tampered
+	sed '5s/"t":"2/"t":"3/' "$seg" >"$cut" && verdict 4 tampered
+	{ head -n $((size - 1)) "$seg"; sed -n '$p' "$seg"; } >"$cut" && verdict 4 tampered
 }

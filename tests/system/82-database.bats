@@ -10,7 +10,11 @@ setup() {
 	workspace_make
 	workspace_start
 }
-teardown() { workspace_clean; }
+teardown() {
+	workspace_stop
+	umount "$WS_STATE/broker" 2>/dev/null || true
+	workspace_clean
+}
 
 stop() {
 	local pids
@@ -171,4 +175,100 @@ approved() {
 	[ "$status" = 2 ]
 	jq -e '.error.code == "invalid_input"' <<<"$stderr"
 	agent_safe list | jq -e 'length == 0'
+}
+
+# 24 jobs of 100 KiB each: more than the pages that the broker keeps in memory.
+fill_queue() {
+	local i long
+	long=$(head -c 100000 /dev/zero | tr '\0' x)
+	for i in $(seq 24); do propose -- echo "$long" "$i"; done
+}
+in_database() { [ ! -s "$WS_STATE/broker/queue.db-wal" ]; }
+
+@test "a database that is damaged while it is in use: told, kept, held until a copy is back, then resynced" {
+	local ids before backup=$WS_TOP/copy.db
+	mapfile -t ids < <(fill_queue)
+	agent_safe db backup "$backup" >/dev/null
+	propose -- true >/dev/null
+	wait_until 20 in_database
+	# Somebody overwrites the rows, not the head of the file.
+	dd if=/dev/urandom of="$WS_STATE/broker/queue.db" bs=4096 seek=40 count=200 conv=notrunc status=none
+	before=$(sha256sum <"$WS_STATE/broker/queue.db")
+	local id text=
+	for id in "${ids[@]}"; do
+		run --separate-stderr agent_safe show "$id"
+		[ "$status" = 0 ] || { text=$stderr; break; }
+	done
+	echo "$text"
+	jq -e '.error.code == "storage_error" and (.error.message | test("damaged.*RESTORING"))' <<<"$text"
+	# Held: nothing starts, whatever is asked, and the files are as they were.
+	for command in status "db check" list; do
+		# shellcheck disable=SC2086
+		run --separate-stderr agent_safe $command
+		[ "$status" != 0 ]
+		jq -e '.error.code == "storage_error" and (.error.message | test("damaged.*RESTORING"))' <<<"$stderr"
+	done
+	[ "$(sha256sum <"$WS_STATE/broker/queue.db")" = "$before" ]
+	[ -s "$WS_STATE/broker/queue.db.damaged" ]
+	put_back "$backup"
+	agent_safe db resync --by ana >/dev/null
+	agent_safe db check | jq -e .sound
+	[ ! -e "$WS_STATE/broker/queue.db.damaged" ]
+	agent_safe list | jq -e 'length == 24'
+	run_job true | jq -e '.status == "succeeded"'
+	agent_safe audit-verify | jq -e .valid
+}
+
+@test "a damage that only an index shows is found at the next start, once something in it could not be read" {
+	local id
+	id=$(approved true)
+	stop
+	python3 - "$WS_STATE/broker/queue.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	root = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs_id'").fetchone()[0]
+	size = db.execute("PRAGMA page_size").fetchone()[0]
+	db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+	db.close()
+	with open(sys.argv[1], "r+b") as f:
+	    f.seek((root - 1) * size + size - 8)
+	    f.write(bytes(8))
+	END
+	chown --reference="$WS_STATE/broker" "$WS_STATE"/broker/*
+	touch "$WS_STATE/broker/queue.db.damaged"
+	chown --reference="$WS_STATE/broker" "$WS_STATE"/broker/queue.db.damaged
+	run --separate-stderr agent_safe status
+	[ "$status" != 0 ]
+	jq -e '.error.code == "storage_error" and (.error.message | test("jobs_id"))' <<<"$stderr"
+}
+
+@test "a full state filesystem under the running trio: a clear error, nothing told is lost, and it heals" {
+	local broker=$WS_STATE/broker id before after text=
+	before=$(run_job true | jq -r .id)
+	stop
+	cp -a "$broker" "$WS_TOP/aside"
+	mount -t tmpfs -o size=8m,mode=0700 tmpfs "$broker" || skip "no mounts here"
+	chown --reference="$WS_TOP/aside" "$broker"
+	cp -a "$WS_TOP/aside/." "$broker/"
+	workspace_start
+	dd if=/dev/zero of="$broker/ballast" bs=64k count=108 status=none 2>/dev/null || true
+	local long ids=() i
+	long=$(head -c 100000 /dev/zero | tr '\0' x)
+	for i in $(seq 40); do
+		run --separate-stderr agent_safe submit --new --cwd "$WS/proj" -- echo "$long" "$i"
+		[ "$status" = 0 ] || { text=$stderr; break; }
+		ids+=("$(jq -r .id <<<"$output")")
+	done
+	echo "${#ids[@]} $text"
+	[ -n "$text" ]
+	[ "${#ids[@]}" -gt 0 ]
+	jq -e '.error.code == "storage_error" and (.error.message | test("full"))' <<<"$text"
+	rm "$broker/ballast"
+	for id in "$before" "${ids[@]}"; do agent_safe show "$id" | jq -e .id >/dev/null; done
+	agent_safe list --all | jq -e --argjson n "${#ids[@]}" 'length == $n + 1'
+	run_job true | jq -e '.status == "succeeded"'
+	agent_safe db check | jq -e .sound
+	agent_safe audit-verify | jq -e .valid
+	stop
+	umount "$broker"
 }

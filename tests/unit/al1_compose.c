@@ -211,6 +211,19 @@ an_end_tells_outcome_usage_layers_and_output(void **state)
 }
 
 static void
+denied_calls_are_told_where_they_were_counted(void **state)
+{
+	struct run_end end = { .outcome = OUTCOME_SUCCEEDED, .denied_sha256 = { [31] = 7 } };
+
+	(void)state;
+	assert_strict(compose_end(&end));
+	assert_non_null(strstr(body, "\"denied\":0,\"denied_sha256\":\"00"));
+	end = (struct run_end){ .outcome = OUTCOME_SUCCEEDED, .denied = 5 };
+	assert_strict(compose_end(&end));
+	assert_null(strstr(body, "denied"));
+}
+
+static void
 a_violation_tells_what_was_found_once(void **state)
 {
 	struct run_end end = { .outcome = OUTCOME_VIOLATED };
@@ -260,6 +273,7 @@ main(void)
 		cmocka_unit_test(missing_doubled_and_foreign_facts_are_refused),
 		cmocka_unit_test(an_end_tells_outcome_usage_layers_and_output),
 		cmocka_unit_test(an_end_that_cannot_be_is_refused),
+		cmocka_unit_test(denied_calls_are_told_where_they_were_counted),
 		cmocka_unit_test(a_violation_tells_what_was_found_once),
 	};
 

@@ -735,7 +735,7 @@ be_killed(unsigned microseconds)
 static void
 killed_at_random_it_loses_nothing_it_acknowledged(void **state)
 {
-	unsigned seed = 20260921;
+	unsigned seed = getenv("KILL_SEED") ? (unsigned)strtoul(getenv("KILL_SEED"), NULL, 10) : 20260921;
 
 	(void)state;
 	for (unsigned i = 0; i < KILL_ROUNDS; i++) {

@@ -113,6 +113,34 @@ links_are_followed_by_hand(void **state)
 	resolve_close(&resolved);
 }
 
+/* One that may not leave "/" stops before every mount and before the root, and says so. */
+static void
+a_walk_that_stays_stops_at_other_places(void **state)
+{
+	bool elsewhere = false;
+	int root;
+
+	(void)state;
+	world.elsewhere = &elsewhere;
+	assert_int_equal(resolve_path(&world, "/etc/passwd", &resolved), 0);
+	resolve_close(&resolved);
+	refuses("/etc/nothing", ENOENT);
+	assert_false(elsewhere);
+	refuses("/proc/version", EXDEV);
+	assert_true(elsewhere);
+	root = open(in("closed/ws"), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	assert_true(root >= 0);
+	elsewhere = false;
+	world.root_fd = root;
+	world.root = in("closed/ws");
+	refuses(in("closed/ws/tool"), EXDEV);
+	assert_true(elsewhere);
+	world.root_fd = -1;
+	world.root = "";
+	world.elsewhere = NULL;
+	close(root);
+}
+
 static void
 what_leads_nowhere_fails(void **state)
 {
@@ -230,6 +258,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(links_are_followed_by_hand),
+		cmocka_unit_test(a_walk_that_stays_stops_at_other_places),
 		cmocka_unit_test(what_leads_nowhere_fails),
 		cmocka_unit_test(forty_links_and_no_more),
 		cmocka_unit_test(the_same_file_is_opened),

@@ -33,7 +33,8 @@ static const struct {
 	{ "sethostname", SYS_sethostname }, { "keyctl", SYS_keyctl }, { "clone3", SYS_clone3 },
 	{ "open_tree", SYS_open_tree }, { "move_mount", SYS_move_mount }, { "mount_setattr", SYS_mount_setattr },
 	{ "landlock_create_ruleset", SYS_landlock_create_ruleset }, { "chdir", SYS_chdir },
-	{ "landlock_add_rule", SYS_landlock_add_rule }, { "landlock_restrict_self", SYS_landlock_restrict_self },
+	{ "landlock_add_rule", SYS_landlock_add_rule }, { "close_range", SYS_close_range }, { "openat2", SYS_openat2 },
+	{ "landlock_restrict_self", SYS_landlock_restrict_self },
 };
 
 static void

@@ -1,0 +1,136 @@
+/* links: executor/harmless.c */
+/* A ".git" that a job made: what `git init` makes is harmless, and whatever is beside that is not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <sys/wait.h>
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harmless.h"
+
+static char scratch[] = "/tmp/agent-safe-harmless-XXXXXX";
+
+static int
+make_scratch(void **state)
+{
+	(void)state;
+	return mkdtemp(scratch) && chdir(scratch) == 0 ? 0 : -1;
+}
+
+static int
+shell(const char *script)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int
+remove_scratch(void **state)
+{
+	(void)state;
+	return chdir("/") == 0 ? shell("rm -rf /tmp/agent-safe-harmless-??????") : -1;
+}
+
+/* By hand, as git 2.28 to 2.47 make it: git itself need not be here. */
+#define INIT "rm -rf .git && mkdir -p .git/hooks .git/info .git/objects/pack .git/refs/heads .git/branches && " \
+	"echo 'ref: refs/heads/main' >.git/HEAD && echo x >.git/hooks/pre-commit.sample && " \
+	"chmod 755 .git/hooks/pre-commit.sample && " \
+	"printf '[core]\\n\\trepositoryformatversion = 0\\n\\tfilemode = true\\n\\tbare = false\\n" \
+	"\\tlogallrefupdates = true\\n' >.git/config"
+
+static void
+what_init_makes_is_harmless(void **state)
+{
+	(void)state;
+	assert_int_equal(shell(INIT), 0);
+	assert_true(harmless_repository(AT_FDCWD, ".git"));
+	assert_int_equal(shell("rm -rf .git/hooks .git/config"), 0);
+	assert_true(harmless_repository(AT_FDCWD, ".git"));
+}
+
+static void
+anything_beside_it_is_not(void **state)
+{
+	static const char *const changes[] = {
+		"printf '\\tfsmonitor = touch x\\n' >>.git/config",
+		"printf '[include]\\n\\tpath = ../evil\\n' >>.git/config",
+		"printf '[alias]\\n' >>.git/config",
+		"printf '[core] fsmonitor = touch x\\n' >>.git/config",
+		"printf '\\t[core]x\\n' >>.git/config",
+		"printf '\\tfilemode = true\\\\\\n' >>.git/config",
+		"printf '\\0' >>.git/config",
+		"yes '[core]' | head -c 2000 >.git/config",
+		"mv .git/config c; ln -s ../c .git/config",
+		"ln .git/config second",
+		"rm .git/config; mkdir .git/config",
+		"rm .git/config; mkfifo .git/config",
+		"echo x >.git/hooks/pre-commit",
+		"echo x >.git/hooks/.sample",
+		"mkdir .git/hooks/post-checkout",
+		"rm -r .git/hooks; mkdir h; ln -s ../h .git/hooks",
+		"rm -r .git/hooks; echo x >.git/hooks",
+		"i=0; while [ $i -lt 70 ]; do : >.git/hooks/$i.sample; i=$((i + 1)); done",
+		"echo .. >.git/commondir", "echo x >.git/config.worktree", "mkdir .git/modules",
+		"mkdir .git/worktrees", "mkdir .git/remotes", "mkdir .git/rebase-merge", "mkdir .git/rebase-apply",
+		"mkdir .git/sequencer", "echo x >.git/what-a-later-git-has", "ln -s nowhere .git/modules",
+		"mv .git g; ln -s g .git",
+		"rm -r .git; echo 'gitdir: g' >.git",
+		"chmod 0 .git/hooks",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		char script[2048];
+
+		/* root may look into closed directories: that one is not to be tried by root */
+		if (geteuid() == 0 && strncmp(changes[i], "chmod", 5) == 0)
+			continue;
+		snprintf(script, sizeof(script), "chmod 755 .git/hooks 2>/dev/null; rm -rf g h c second; %s; %s", INIT,
+		    changes[i]);
+		assert_int_equal(shell(script), 0);
+		if (harmless_repository(AT_FDCWD, ".git"))
+			fail_msg("harmless: %s", changes[i]);
+	}
+}
+
+static void
+lines_are_compared_whole(void **state)
+{
+	(void)state;
+	assert_true(harmless_config("", 0));
+	assert_true(harmless_config("[core]", 6));
+	assert_true(harmless_config("[core]\n\n\tbare = false", 21));
+	assert_false(harmless_config("[core] ", 7));
+	assert_false(harmless_config("[core]\r\n", 8));
+	assert_false(harmless_config("\t\tbare = false", 14));
+	assert_false(harmless_config("[core]\0", 7));
+	assert_false(harmless_config("bare = true", 11));
+	assert_false(harmless_config("[core", 5));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_init_makes_is_harmless),
+		cmocka_unit_test(anything_beside_it_is_not),
+		cmocka_unit_test(lines_are_compared_whole),
+	};
+
+	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
