@@ -1,6 +1,8 @@
 /* Pid 1 of a job: async-signal-safe calls only. */
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -13,10 +15,12 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "fields.h"
 
 #include "filter.h"
 #include "init.h"
-#include "init_build.h"
+#include "leave.h"
+#include "network.h"
 #include "worker.h"
 
 /* of REAP_WAIT_MS: what does not die in this time, the end of the namespace takes */
@@ -49,6 +53,77 @@ fail(const struct init *init, uint32_t stage, int error)
 	message.body.init_failed = (struct msg_init_failed){ stage, error };
 	tell(init, &message);
 	_exit(1);
+}
+
+/* Close all from 3 up but these few. */
+static void
+keep_only(const int *wanted, size_t count)
+{
+	unsigned from = 3;
+
+	for (;;) {
+		unsigned next = ~0u;
+
+		for (size_t i = 0; i < count; i++)
+			if (wanted[i] >= (int)from && (unsigned)wanted[i] < next)
+				next = (unsigned)wanted[i];
+		if (next > from)
+			syscall(SYS_close_range, from, next == ~0u ? ~0u : next - 1, 0);
+		if (next == ~0u)
+			return;
+		from = next + 1;
+	}
+}
+
+/*
+ * Standard input is what the plan says, in a file in memory that nobody can change and that reads
+ * from its begin; else the cage's own empty device: one of the host could not be opened again in here.
+ */
+static int
+open_input(const struct plan *plan)
+{
+	int fd;
+
+	if (!plan->input)
+		return open("/dev/null", O_RDONLY | O_CLOEXEC);
+	fd = sealed_make("stdin", plan->input, plan->input_length);
+	return fd >= 0 && lseek(fd, 0, SEEK_SET) < 0 ? -1 : fd;
+}
+
+static int
+set_standard(const struct cage *cage)
+{
+	int input = open_input(cage->plan);
+
+	if (input < 0)
+		return -1;
+	return dup2(input, 0) < 0 || dup2(cage->out, 1) < 0 || dup2(cage->err, 2) < 0 ? -1 : 0;
+}
+
+static void
+build(struct init *init)
+{
+	struct cage *cage = init->cage;
+	int wanted[7 + PLACES_MOST] = { cage->control, cage->out, cage->err, cage->passwd,
+		cage->group, cage->program.tree, cage->interpreter.tree };
+	const int left[] = { cage->control };
+	uint32_t stage;
+
+	for (unsigned i = 0; i < cage->places.count; i++)
+		wanted[7 + i] = cage->places.all[i].tree;
+	keep_only(wanted, 7 + cage->places.count);
+	if (leave_executor(cage) < 0)
+		fail(init, STAGE_IDENTITY, errno);
+	if (leave_host() < 0)
+		fail(init, STAGE_NAMESPACE, errno);
+	if (cage_mount(cage, &stage) < 0)
+		fail(init, stage, errno);
+	if (getpid() != 1 || cage_check_namespaces(cage->outside, cage->plan->network) < 0 ||
+	    network_settle(cage->plan->network) < 0)
+		fail(init, STAGE_NAMESPACE, errno);
+	if (set_standard(cage) < 0)
+		fail(init, STAGE_MOUNT, errno);
+	keep_only(left, 1);
 }
 
 /* Until the keeper has given up what it had and watches, nothing of the job runs.  Its end is ours. */
@@ -239,11 +314,8 @@ init_run(struct cage *cage)
 {
 	struct init init = { .cage = cage,
 		.keeper = { cage->control, PROCESS_INIT, PROCESS_KEEPER } };
-	uint32_t stage;
 
-	stage = init_build(cage);
-	if (stage != STAGE_NONE)
-		fail(&init, stage, errno);
+	build(&init);
 	await_keeper(&init);
 	start_worker(&init);
 	confine(&init);

@@ -22,7 +22,7 @@
 #define PARTS_MOST (FILTERS_EACH * PROFILE_COUNT)
 #define HEAD_STEPS 3
 
-/* For each network: a profile that reports differs from another one only by its own programs. */
+/* Empty for a profile that does not report, and beyond the bounds. */
 static struct report {
 	struct sock_fprog program;
 	int filters;

@@ -263,7 +263,7 @@ read_file(const struct run_end *end)
 	struct fields_reader reader;
 	struct field field;
 	uint8_t digest[32];
-	uint64_t profile;
+	uint64_t profile = 0;
 
 	digest_take(digest, bytes, length);
 	assert_memory_equal(digest, end->denied_sha256, 32);

@@ -258,6 +258,47 @@ print("pipe", (w.send(1), r.recv())[1])' >"$BATS_TEST_TMPDIR/told"
 	[ "$(output_of /usr/bin/python3 -c 'import socket; print([n for _, n in socket.if_nameindex()])')" = "['lo']" ]
 }
 
+# A name server that knows one name, and speaks TCP alone.
+NAME_SERVER='
+import socket, struct
+s = socket.create_server(("127.0.0.1", 53))
+print("ready", flush=True)
+while True:
+    c, _ = s.accept()
+    while True:
+        head = c.recv(2, socket.MSG_WAITALL)
+        if len(head) < 2: break
+        q = c.recv(struct.unpack(">H", head)[0], socket.MSG_WAITALL)
+        end = 12
+        while q[end]: end += q[end] + 1
+        question = q[12:end + 5]
+        a = question[-4:-2] == b"\x00\x01"
+        answer = q[:2] + struct.pack(">HHHHH", 0x8180, 1, 1 if a else 0, 0, 0) + question
+        if a: answer += b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + bytes([10, 77, 0, 2])
+        c.sendall(struct.pack(">H", len(answer)) + answer)
+    c.close()'
+
+@test "tcp-ports: with 53 among them names are asked for by TCP, without it there are none but localhost" {
+	[ -e /etc/resolv.conf ] || skip "this machine has no /etc/resolv.conf to put another one over"
+	network_listen
+	printf '# the host\noptions timeout:1 use-vc-not\nsearch test\nnameserver 127.0.0.1\n' >"$WS_TOP/resolv.conf"
+	on_host mount --bind "$WS_TOP/resolv.conf" /etc/resolv.conf
+	nsenter --net="/proc/$HOST_NS/ns/net" /usr/bin/python3 -c "$NAME_SERVER" >"$BATS_TEST_TMPDIR/names" 3>&- 4>&- &
+	LISTEN_PIDS+=" $!"
+	for _ in $(seq 200); do
+		[ ! -s "$BATS_TEST_TMPDIR/names" ] || break
+		sleep 0.1
+	done
+	begin '{ "network": { "tcp_ports": [53, 7001] } }'
+	need_ports
+	[ "$(output_of sh -c 'cat /etc/resolv.conf')" = $'search test\nnameserver 127.0.0.1\noptions use-vc' ]
+	[ "$(output_of /usr/bin/python3 -c 'import socket
+print(socket.create_connection(("other.test", 7001)).recv(100).decode().strip())')" = "hello from lan" ]
+	begin "$PORT_CAGE"
+	[ "$(output_of sh -c 'ls /etc/resolv.conf 2>&1 || getent hosts other.test || getent hosts localhost' | tail -1 |
+	    awk '{ print $NF }')" = localhost ]
+}
+
 # --- an ordinary user ----------------------------------------------------------------------------------
 
 @test "an ordinary user's none and loopback: the same" {

@@ -5,13 +5,13 @@
 #   network_make            the two namespaces; HOST_NS, LAN_NS (pids that hold them)
 #   network_listen          NAMED OTHER (ports): listeners on the host's loopback, of both versions, and in the
 #                           other namespace; each TCP port answers "hello from WHERE"
-#   on_host CMD...          a command in the host's namespace
+#   on_host CMD...          a command in the host's namespaces: its mounts are its own too
 #   cage_policy CAGE        the policy of hostile_make with this `cage` section for the probe and python3
 #   network_clean_listeners, network_clean
 
 LAN=10.77.0.2 # of the namespaces alone
 
-on_host() { nsenter --net="/proc/$HOST_NS/ns/net" "$@"; }
+on_host() { nsenter --net="/proc/$HOST_NS/ns/net" --mount="/proc/$HOST_NS/ns/mnt" "$@"; }
 
 # Instead of workspace.bash's: in that namespace.
 as_uid() {
@@ -26,9 +26,9 @@ as_uid() {
 	fi
 }
 
-# Prints the pid of a process that holds a new namespace.
+# Prints the pid of a process that holds a new namespace, and mounts of its own.
 hold_namespace() {
-	unshare --net sleep 600 3>&- 4>&- >/dev/null 2>&1 &
+	unshare --net --mount sleep 600 3>&- 4>&- >/dev/null 2>&1 &
 	echo $!
 }
 

@@ -62,6 +62,8 @@ shown() {
 	agent_safe show "$id"
 }
 
+job_is() { [ "$(agent_safe show "$1" 2>/dev/null | jq -r .status)" = "$2" ]; }
+
 sleeper_runs() {
 	local keeper
 	keeper=$(running "$WS_BIN/agent-safe-keeper")
@@ -163,6 +165,24 @@ for t in threads: t.join()' >"$BATS_TEST_TMPDIR/job"
 		wait
 	done
 	under debug
+}
+
+@test "denied calls are answered and counted also while there is no executor" {
+	local id
+	id=$(propose -- python3 -c '
+import ctypes, time
+call = ctypes.CDLL(None, use_errno=True)
+for i in range(30):
+    if call.mount(None, None, None, 0, None) != -1 or ctypes.get_errno() != 1: raise SystemExit(9)
+    time.sleep(0.1)')
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe run "$id" --execute >/dev/null 2>&1 &
+	wait_until 10 job_is "$id" running
+	kill -KILL "$(agent_safe status | jq -er .pids.executor)"
+	wait
+	wait_until 20 job_is "$id" succeeded
+	agent_safe show "$id" >"$BATS_TEST_TMPDIR/job"
+	jq -e '[.denials[] | select(.call == "mount") | .count] == [30]' "$BATS_TEST_TMPDIR/job"
 }
 
 @test "learn refuses a run that was no debug run, one that has not ended, and one that is not there" {

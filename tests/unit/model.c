@@ -1,5 +1,5 @@
-/* links: broker/outbox.c broker/letters.c broker/store.c broker/store_care.c broker/store_tables.c broker/jobs.c broker/job.c broker/bytes.c auditor/auditor.c auditor/on_broker.c auditor/on_executor.c auditor/pen.c auditor/recover.c auditor/recent.c auditor/joints.c auditor/compose.c auditor/compose_end.c auditor/json_text.c auditor/segments.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/cut.c auditor/walk.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/verify/verify.c shared/boot.c shared/channel.c shared/fields.c shared/loop.c shared/messages.c shared/process.c shared/run.c shared/digest.c shared/text.c shared/base64.c shared/log.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c */
-/* libs: -lsodium -lsqlite3 -lcjson */
+/* links: $(AUDITOR) broker/outbox.c broker/letters.c broker/store.c broker/store_care.c broker/store_tables.c broker/jobs.c broker/job.c broker/bytes.c $(wildcard shared/json*.c) */
+/* libs: -lsodium -lsqlite3 -lcjson -lzstd */
 /*
  * The broker's real outbox and store against the real auditor, with a crash at every step (AUDIT A8).
  * model_world.h says what a schedule is.  MODEL_SCHEDULE=... tries one; MODEL_ROUNDS and MODEL_SEED
