@@ -3,7 +3,7 @@
 #: make check-full        the same with FULL=1: each layer of the cage taken away, the long forms of some tests, more time
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, the model of queue and
+#: make soak              MINUTES=10: the auditor killed 1,000 times, rounds of killing anybody at random and at named points, the model of queue and
 #:                        log on so many schedules of its own, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
