@@ -78,7 +78,10 @@ on_executor(struct source *source, uint32_t events)
 	struct broker *broker = source->context;
 
 	(void)events;
+	store_gather(broker->store);
 	hear_all(broker, &broker->executor);
+	outbox_gathered(&broker->outbox);
+	dispatch_tell_collected(broker);
 }
 
 static void
@@ -285,10 +288,12 @@ go_on(struct broker *broker)
 	uint64_t next_us;
 	bool moved;
 
+	store_gather(broker->store);
 	do {
 		moved = operation_run(broker);
 		moved |= client_run(broker);
 	} while (moved && process_wanted());
+	outbox_gathered(&broker->outbox);
 	next_us = assess_tick(broker);
 	next_us = earlier(next_us, outbox_tick(&broker->outbox));
 	next_us = earlier(next_us, operation_deadline(broker));

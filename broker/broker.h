@@ -58,6 +58,8 @@ struct broker {
 	struct outbox outbox;
 	struct rules rules;
 	struct slot slots[LIMIT_SLOTS];
+	struct run_name collected[LIMIT_SLOTS]; /* ends that the executor is to hear of as stored */
+	unsigned collected_count;
 	struct hooks hooks;
 	struct client *clients;
 	struct pace pace;
