@@ -48,6 +48,20 @@ refused_at() {
 	refused_at identity
 }
 
+# Only where the policy gives somebody a network is it kept at all.
+@test "without NET_ADMIN no job has a loopback" {
+	workspace_policy <<-'END'
+	{ "version": 2, "allowed_working_roots": ["proj"],
+	  "rules": [ { "program": "sh", "cage": { "network": "loopback" } }, { "program": "true" } ] }
+	END
+	run_without 12
+	refused_at namespace
+	run_job true | jq -e '.status == "succeeded"'
+	workspace_stop
+	run_without -1
+	jq -e '.error_class == "timeout"' "$BATS_TEST_TMPDIR/job"
+}
+
 # These two fail before a job can: the executor opens each slot's run folder under that slot's uid.
 without_at_start() {
 	echo "$1" >"$WS_BIN/less"

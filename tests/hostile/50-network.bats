@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The networks of a cage, each on a host of the test's own making (support/network.bash).
+# A cage without a network, and with a loopback of its own, on a host of the test's own making (support/network.bash).
 
 load ../support/workspace
 load ../support/hostile
@@ -15,74 +15,6 @@ teardown() {
 	hostile_host_end
 	workspace_clean
 	network_clean
-}
-
-# A trio with this cage for all jobs.
-begin() {
-	workspace_stop
-	cage_policy "$1"
-	workspace_start
-}
-
-# An ordinary user's trio instead of root's.
-as_ordinary_user() {
-	WS_OPERATOR=$WS_UID
-	WS_STATE=
-	export XDG_STATE_HOME=$WS_TOP/home-$WS_UID/state
-	as_uid "$WS_UID" unshare -Ur true 2>/dev/null || skip "this kernel gives ordinary users no user namespace"
-}
-
-need_ports() {
-	local abi
-	abi=$(agent_safe doctor | command jq -r '.checks[] | select(.name == "network_tcp_ports") | .state') || true
-	[ "$abi" = ok ] || skip "this kernel's Landlock cannot limit a job in the host's network: ABI 6 is needed"
-}
-
-# A job's standard output, when it succeeded.
-output_of() {
-	local id
-	id=$(propose -- "$@")
-	agent_safe approve "$id" --by tester >/dev/null
-	agent_safe run "$id" --execute >"$BATS_TEST_TMPDIR/ran" || [ $? = 1 ]
-	jq -e '.status == "succeeded"' "$BATS_TEST_TMPDIR/ran" >/dev/null || {
-		cat "$BATS_TEST_TMPDIR/ran"
-		return 1
-	}
-	command jq -j .result.stdout "$BATS_TEST_TMPDIR/ran"
-}
-
-connects() { [ "$(output_of "$WS/proj/probe" connect "$1 $2")" = "$3" ] || { echo "$1 $2: not $3"; return 1; }; }
-
-# The program that reaches nothing in the cage reaches everything outside of it.
-the_host_reaches_all() {
-	local address port
-	for address in 127.0.0.1 ::1 $LAN; do
-		for port in $NAMED $OTHER; do
-			[ "$(on_host "$WS/proj/probe" connect "$address $port")" = WORKED ]
-		done
-	done
-}
-
-# The listeners of errand.c in the host's namespace: abstract socket, IPC.
-hostile_host() {
-	nsenter --net="/proc/$HOST_NS/ns/net" "$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
-	HOST_PID=$!
-	for _ in $(seq 200); do
-		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
-		sleep 0.1
-	done
-	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
-}
-
-# All attempts under this cage; $2...: more options of the probe.
-attempts_under() {
-	begin "$1"
-	shift
-	hostile_host
-	LISTENERS+=("$@")
-	hostile_attempts
-	hostile_host_end
-	jq -e '.status == "succeeded" and .result.returncode == 0 and .result.truncated == false' "$JOB"
 }
 
 # --- none ----------------------------------------------------------------------------------------------
@@ -201,64 +133,7 @@ except BlockingIOError: print("alone")')
 	[ "$(command jq -r .result.stdout "$BATS_TEST_TMPDIR/ran")" = alone ]
 }
 
-# --- tcp-ports -----------------------------------------------------------------------------------------
-
-PORT_CAGE='{ "network": { "tcp_ports": [7001] } }'
-
-ports_reach_the_named_one() {
-	network_listen
-	the_host_reaches_all
-	begin "$PORT_CAGE"
-	need_ports
-	connects 127.0.0.1 $NAMED WORKED
-	connects ::1 $NAMED WORKED
-	connects $LAN $NAMED WORKED
-	connects 127.0.0.1 $OTHER EACCES
-	connects ::1 $OTHER EACCES
-	connects $LAN $OTHER EACCES
-	# not the whole of it: that it is the host's network is on record
-	jq -e '.attempts_log[-1].layers | index("network_namespace") == null and index("landlock") != null' \
-	    "$BATS_TEST_TMPDIR/ran"
-}
-
-@test "tcp-ports: the named port is reached on every address, another one on none" {
-	ports_reach_the_named_one
-	attempts_under "$PORT_CAGE" --lan $LAN --ports yes
-}
-
-@test "tcp-ports: bytes go both ways, sockets by path work between a job's own processes, and no server can be made" {
-	network_listen
-	begin "$PORT_CAGE"
-	need_ports
-	output_of /usr/bin/python3 -c '
-import multiprocessing, socket
-print(socket.create_connection(("127.0.0.1", 7001)).recv(100).decode().strip())
-a, b = socket.socketpair(); a.sendall(b"x"); print("pair", b.recv(1) == b"x")
-for family, address in (socket.AF_INET, ("127.0.0.1", 0)), (socket.AF_UNIX, "here.sock"), (socket.AF_UNIX, "\0name"):
-    try: socket.socket(family).bind(address); print("bound")
-    except PermissionError: print("refused")
-try: socket.socket().listen(); print("listens")
-except PermissionError: print("refused")
-r, w = multiprocessing.Pipe()
-print("pipe", (w.send(1), r.recv())[1])' >"$BATS_TEST_TMPDIR/told"
-	[ "$(tr '\n' ' ' <"$BATS_TEST_TMPDIR/told")" = "hello from host pair True refused refused refused refused pipe 1 " ]
-}
-
-@test "tcp-ports: a rule without a network has none, though another rule of the policy has ports" {
-	network_listen
-	workspace_policy <<-END
-	{ "version": 2, "allowed_working_roots": ["proj"],
-	  "rules": [ { "program": "$WS/proj/probe" }, { "program": "sh", "cage": $PORT_CAGE },
-	      { "program": "/usr/bin/python3", "cage": { "network": "loopback" } } ] }
-	END
-	workspace_start
-	need_ports
-	connects 127.0.0.1 $NAMED EACCES
-	jq -e '.attempts_log[-1].layers | index("network_namespace")' "$BATS_TEST_TMPDIR/ran"
-	[ "$(output_of /usr/bin/python3 -c 'import socket; print([n for _, n in socket.if_nameindex()])')" = "['lo']" ]
-}
-
-# --- an ordinary user ----------------------------------------------------------------------------------
+# --- an ordinary user ---------------------------------------------------------------------------------
 
 @test "an ordinary user's none and loopback: the same" {
 	as_ordinary_user
@@ -269,32 +144,7 @@ print("pipe", (w.send(1), r.recv())[1])' >"$BATS_TEST_TMPDIR/told"
 	attempts_under '{ "network": "loopback" }' --lan $LAN --loopback yes
 }
 
-@test "an ordinary user's tcp-ports: the same" {
-	as_ordinary_user
-	ports_reach_the_named_one
-	attempts_under "$PORT_CAGE" --lan $LAN --ports yes
-}
-
-# --- other profiles ------------------------------------------------------------------------------------
-
-@test "agent, compat and debug with ports: the same attempts, the same answers" {
-	local profile
-	network_listen
-	for profile in agent compat debug; do
-		begin "{ \"profile\": \"$profile\", \"network\": { \"tcp_ports\": [7001] } }"
-		need_ports
-		connects 127.0.0.1 $NAMED WORKED
-		connects $LAN $OTHER EACCES
-		hostile_host
-		hostile_run --timeout 100 -- run "${LISTENERS[@]}" --lan $LAN --ports yes --path "$WS/agent-safe-policy.json"
-		hostile_host_end
-		command jq -r .result.stdout "$JOB" >"$BATS_TEST_TMPDIR/attempts"
-		# Debuggers may trace: that is what debug is for.
-		refute grep -E '^(46|48|50|51|52|53) .*UNEXPECTED' "$BATS_TEST_TMPDIR/attempts"
-		[ "$profile" = debug ] || refute grep UNEXPECTED "$BATS_TEST_TMPDIR/attempts"
-		[ "$(grep -cE '^(46|48|50|51|52|53) ' "$BATS_TEST_TMPDIR/attempts")" -ge 15 ]
-	done
-}
+# --- other profiles -----------------------------------------------------------------------------------
 
 @test "agent has its loopback without a word in the policy" {
 	begin '{ "profile": "agent" }'

@@ -90,6 +90,10 @@ put_limits(struct fields_writer *writer, const struct cage_order *order)
 static void
 put_options(struct fields_writer *writer, const struct cage_order *order)
 {
+	if (order->network != NETWORK_NONE)
+		fields_put_u64(writer, PLAN_NETWORK, (uint64_t)order->network);
+	for (unsigned i = 0; i < order->ports.count; i++)
+		fields_put_u64(writer, PLAN_TCP_PORT, order->ports.list[i]);
 	for (size_t i = 0; order->read_paths && order->read_paths[i]; i++)
 		fields_put_text(writer, PLAN_READ_PATH, order->read_paths[i]);
 	for (size_t i = 0; order->write_paths && order->write_paths[i]; i++)

@@ -133,7 +133,8 @@ start(struct cage_rig *rig)
 void
 cage_rig_open(struct cage_rig *rig, bool ordinary)
 {
-	*rig = (struct cage_rig){ .beside = rig->beside };
+	*rig = (struct cage_rig){ .beside = rig->beside, .network = rig->network,
+		.ports = rig->ports };
 	rig->ordinary = ordinary;
 	rig->permit = true;
 	digest_open();

@@ -19,6 +19,9 @@
 
 struct cage_rig {
 	bool beside;                /* with places beside the root, see cage_world.c; set it before the start */
+	/* of the bounds; set before cage_rig_open(); the executor has a network namespace of its own always */
+	enum network network;
+	struct tcp_ports ports;
 	bool ordinary;
 	char base[LIMIT_PATH];      /* everything lies below it */
 	char workspace[LIMIT_PATH]; /* base/ws, or where the caller said */
@@ -52,6 +55,8 @@ struct cage_order {
 	const char *profile;        /* default: "default" */
 	const char *const *read_paths, *const *write_paths; /* NULL-ended; see cage_world.c for what there is */
 	uint64_t minimum, idle_ms;
+	enum network network;
+	struct tcp_ports ports;
 	uint64_t timeout_ms, file_bytes, cpu_seconds, processes, open_files, tmp_bytes;
 	unsigned slot;
 	void (*spoil)(struct cage_rig *rig); /* called between assessment and start */

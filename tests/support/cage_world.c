@@ -27,7 +27,7 @@
 #define JOB_ID(slot) (EXECUTOR_ID + 10 + 2 * (slot))
 #define INIT_ID(slot) (EXECUTOR_ID + 11 + 2 * (slot))
 #define KEPT (1u << CAP_SYS_ADMIN | 1u << CAP_SETUID | 1u << CAP_SETGID | 1u << CAP_SETPCAP | \
-	1u << CAP_KILL)
+	1u << CAP_KILL | (rig->network != NETWORK_NONE ? 1u << CAP_NET_ADMIN : 0))
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS)
 
 void
@@ -113,6 +113,8 @@ fill_boot(struct cage_rig *rig)
 	text_format(boot->policy_path, LIMIT_PATH, "%s/agent-safe-policy.json", rig->workspace);
 	text_format(boot->box_dir, LIMIT_PATH, "%s/box", rig->base);
 	text_copy(boot->profile_floor, LIMIT_PROFILE, "default");
+	boot->network = rig->network;
+	boot->ports = rig->ports;
 	boot->executor_uid = rig->ordinary ? CAGE_RIG_OWNER : EXECUTOR_ID;
 	boot->broker_uid = boot->broker_gid = rig->ordinary ? CAGE_RIG_OWNER : BROKER_ID;
 	boot->slot_count = CAGE_RIG_SLOTS;
@@ -295,7 +297,7 @@ write_maps(const struct cage_rig *rig, pid_t pid)
 
 /* The executor's uid with these few capabilities, in the namespace that we just entered. */
 static void
-become_executor(void)
+become_executor(const struct cage_rig *rig)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { { KEPT, KEPT, KEPT }, { 0, 0, 0 } };
@@ -365,7 +367,7 @@ run_executor(const struct cage_rig *rig, int broker, int auditor, int ready, int
 	} else {
 		need(unshare(NAMESPACES) == 0 && write(ready, "x", 1) == 1 &&
 		    read(go, &byte, 1) == 1, "namespaces");
-		become_executor();
+		become_executor(rig);
 	}
 	need((binary = fcntl(binary, F_DUPFD_CLOEXEC, 64)) >= 0 && dup2(words, 2) >= 0,
 	    "descriptors");

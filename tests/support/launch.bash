@@ -19,6 +19,7 @@ build_standins() {
 	ln "$1/agent-safe-broker" "$1/agent-safe-executor"
 	ln "$1/agent-safe-broker" "$1/agent-safe-auditor"
 	ln "$1/agent-safe-broker" "$1/agent-safe-keeper"
+	ln "$1/agent-safe-broker" "$1/agent-safe-courier"
 	cp "$BUILD_DIR/agent-safe-launch" "$1/"
 }
 

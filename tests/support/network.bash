@@ -5,13 +5,20 @@
 #   network_make            the two namespaces; HOST_NS, LAN_NS (pids that hold them)
 #   network_listen          NAMED OTHER (ports): listeners on the host's loopback, of both versions, and in the
 #                           other namespace; each TCP port answers "hello from WHERE"
-#   on_host CMD...          a command in the host's namespace
+#   on_host CMD...          a command in the host's namespaces: its mounts are its own too
 #   cage_policy CAGE        the policy of hostile_make with this `cage` section for the probe and python3
 #   network_clean_listeners, network_clean
+#   begin CAGE              the trio, anew, with that policy
+#   as_ordinary_user        from now on an ordinary user's trio instead of root's
+#   need_ports              skip where this kernel cannot give ports
+#   output_of CMD...        a job's standard output, when it succeeded; the job is in $BATS_TEST_TMPDIR/ran
+#   connects HOST PORT ANSWER   what a job's connect() there gets: WORKED, or an errno
+#   the_host_reaches_all    the same program outside of any cage reaches every listener
+#   attempts_under CAGE OPTION...   all hostile attempts, with these options of the probe
 
 LAN=10.77.0.2 # of the namespaces alone
 
-on_host() { nsenter --net="/proc/$HOST_NS/ns/net" "$@"; }
+on_host() { nsenter --net="/proc/$HOST_NS/ns/net" --mount="/proc/$HOST_NS/ns/mnt" "$@"; }
 
 # Instead of workspace.bash's: in that namespace.
 as_uid() {
@@ -26,9 +33,9 @@ as_uid() {
 	fi
 }
 
-# Prints the pid of a process that holds a new namespace.
+# Prints the pid of a process that holds a new namespace, and mounts of its own.
 hold_namespace() {
-	unshare --net sleep 600 3>&- 4>&- >/dev/null 2>&1 &
+	unshare --net --mount sleep 600 3>&- 4>&- >/dev/null 2>&1 &
 	echo $!
 }
 
@@ -120,4 +127,72 @@ network_clean() {
 		kill "$pid" 2>/dev/null || true
 	done
 	HOST_NS= LAN_NS=
+}
+
+# A trio with this cage for all jobs.
+begin() {
+	workspace_stop
+	cage_policy "$1"
+	workspace_start
+}
+
+# An ordinary user's trio instead of root's.
+as_ordinary_user() {
+	WS_OPERATOR=$WS_UID
+	WS_STATE=
+	export XDG_STATE_HOME=$WS_TOP/home-$WS_UID/state
+	as_uid "$WS_UID" unshare -Ur true 2>/dev/null || skip "this kernel gives ordinary users no user namespace"
+}
+
+need_ports() {
+	local abi
+	abi=$(agent_safe doctor | command jq -r '.checks[] | select(.name == "network_tcp_ports") | .state') || true
+	[ "$abi" = ok ] || skip "this kernel's Landlock cannot limit a job in the host's network: ABI 6 is needed"
+}
+
+# A job's standard output, when it succeeded.
+output_of() {
+	local id
+	id=$(propose -- "$@")
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe run "$id" --execute >"$BATS_TEST_TMPDIR/ran" || [ $? = 1 ]
+	jq -e '.status == "succeeded"' "$BATS_TEST_TMPDIR/ran" >/dev/null || {
+		cat "$BATS_TEST_TMPDIR/ran"
+		return 1
+	}
+	command jq -j .result.stdout "$BATS_TEST_TMPDIR/ran"
+}
+
+connects() { [ "$(output_of "$WS/proj/probe" connect "$1 $2")" = "$3" ] || { echo "$1 $2: not $3"; return 1; }; }
+
+# The program that reaches nothing in the cage reaches everything outside of it.
+the_host_reaches_all() {
+	local address port
+	for address in 127.0.0.1 ::1 $LAN; do
+		for port in $NAMED $OTHER; do
+			[ "$(on_host "$WS/proj/probe" connect "$address $port")" = WORKED ]
+		done
+	done
+}
+
+# The listeners of errand.c in the host's namespace: abstract socket, IPC.
+hostile_host() {
+	nsenter --net="/proc/$HOST_NS/ns/net" "$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
+	HOST_PID=$!
+	for _ in $(seq 200); do
+		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
+		sleep 0.1
+	done
+	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
+}
+
+# All attempts under this cage; $2...: more options of the probe.
+attempts_under() {
+	begin "$1"
+	shift
+	hostile_host
+	LISTENERS+=("$@")
+	hostile_attempts
+	hostile_host_end
+	jq -e '.status == "succeeded" and .result.returncode == 0 and .result.truncated == false' "$JOB"
 }

@@ -131,6 +131,27 @@ refused() {
 	fact "executor open-shadow EACCES"
 }
 
+# A privilege and a namespace less are there only for policies that need them.
+@test "with loopback in the bounds the executor keeps NET_ADMIN too, with ports it stays in the host's network" {
+	launch_policy "slots 1" "root 0 $LT_WS/proj" "network 1"
+	launch
+	facts_complete
+	for set in CapPrm CapEff; do
+		fact "executor $set: 00000000002011e0"
+		fact "broker $set: $NO_CAPS"
+	done
+	own=$(grep "^executor ns net:" "$LT_STATE/trio.log" | cut -d' ' -f3)
+	[ -n "$own" ] && [ "$own" != "$(grep "^broker ns net:" "$LT_STATE/trio.log" | cut -d' ' -f3)" ]
+	launch_stop
+	: >"$LT_STATE/trio.log"
+	launch_policy "slots 1" "root 0 $LT_WS/proj" "network 2 443"
+	launch
+	facts_complete
+	own=$(grep "^executor ns net:" "$LT_STATE/trio.log" | cut -d' ' -f3)
+	[ -n "$own" ] && [ "$own" = "$(grep "^broker ns net:" "$LT_STATE/trio.log" | cut -d' ' -f3)" ]
+	fact "executor CapEff: 00000000002011e0"
+}
+
 @test "the executor has namespaces of its own, broker and auditor do not" {
 	launch
 	facts_complete
