@@ -249,15 +249,29 @@ advance(struct walk *walk)
 	return walk->result->fd < 0;
 }
 
+/* Field by field: the paths of both are 20 KB, which after each fork are pages to be copied first. */
+static void
+begin(struct walk *walk, const struct resolve_world *world, struct resolved *resolved)
+{
+	resolved->fd = resolved->directory = -1;
+	resolved->named[0] = resolved->target[0] = resolved->last[0] = '\0';
+	resolved->inside = resolved->firm = false;
+	walk->world = world;
+	walk->result = resolved;
+	walk->here_fd = -1;
+	walk->here[0] = '\0';
+	walk->links = walk->steps = 0;
+	walk->inside = false;
+	walk->firm = true;
+}
+
 int
 resolve_path(const struct resolve_world *world, const char *path, struct resolved *resolved)
 {
 	static struct walk walk; /* large; one walk at a time */
 	int more, saved;
 
-	memset(resolved, 0, sizeof(*resolved));
-	resolved->fd = resolved->directory = -1;
-	walk = (struct walk){ .world = world, .result = resolved, .here_fd = -1, .firm = true };
+	begin(&walk, world, resolved);
 	if (path[0] != '/' || path[strlen(path) - 1] == '/')
 		return fail(EINVAL);
 	if (!text_copy(walk.rest, sizeof(walk.rest), path))
