@@ -75,6 +75,9 @@ $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -iquote tests/hostile/taken -o $@ $^
+$(BUILD)/taken/liar: tests/hostile/taken/liar.c $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -iquote shared -o $@ $^
 # Starts a program whose measures fail.
 $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 	@mkdir -p $(@D)
@@ -110,7 +113,7 @@ $(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1
 	    $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
-TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
     $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
     $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
