@@ -98,10 +98,11 @@ $(BUILD)/layers/agent-safe-executor: tests/layers/layers.c $(executor_OBJ) $(BUI
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor \
 	    $(LAYERED:%=-Wl,--wrap=%) -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+comma = ,
 define starter
 $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $$(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,prctl unshare mount) -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
 # Every program with an older kernel's answer about Landlock.
