@@ -222,7 +222,8 @@ record_cosignatures(struct auditor *auditor, bool all)
 	for (unsigned i = 1; i < TARGETS; i++) {
 		struct target *target = &auditor->targets.list[i];
 
-		if (target->has_cosignature && (all || target->recorded_us == 0 ||
+		/* Without room in this commit it waits for the next. */
+		if (target->has_cosignature && pen_has_room(&auditor->pen) && (all || target->recorded_us == 0 ||
 		    now_us >= target->recorded_us + TARGETS_RECORD_US))
 			record_cosignature(auditor, target);
 	}
@@ -300,17 +301,28 @@ report(struct auditor *auditor, unsigned index)
 	target->told_us = clock_monotonic_us();
 }
 
+static bool
+broker_listens(const struct auditor *auditor)
+{
+	return auditor->broker.greeted && !auditor->broker.gone && auditor->broker.count < ANSWERS_LEFT;
+}
+
+/* CLOCK_MONOTONIC: when the broker is to be told of this one; UINT64_MAX: it knows all. */
+static uint64_t
+report_due(const struct target *target)
+{
+	if (!target->exists || target->told)
+		return UINT64_MAX;
+	return target->state == WITNESS_GOOD ? target->told_us + REPORT_US : 0;
+}
+
 static void
 report_changes(struct auditor *auditor)
 {
 	uint64_t now_us = clock_monotonic_us();
 
-	if (!auditor->broker.greeted || auditor->broker.gone)
-		return;
-	for (unsigned i = 0; i < TARGETS && auditor->broker.count < ANSWERS_LEFT; i++)
-		if (auditor->targets.list[i].exists && !auditor->targets.list[i].told &&
-		    (auditor->targets.list[i].state != WITNESS_GOOD ||
-		    now_us >= auditor->targets.list[i].told_us + REPORT_US))
+	for (unsigned i = 0; i < TARGETS && broker_listens(auditor); i++)
+		if (now_us >= report_due(&auditor->targets.list[i]))
 			report(auditor, i);
 }
 
@@ -339,6 +351,9 @@ outward_deadline(const struct auditor *auditor)
 	uint64_t deadline = auditor->boot.audit.command_count == 0 ? UINT64_MAX :
 	    targets_deadline(&auditor->targets, auditor->withheld_count > 0);
 
+	for (unsigned i = 0; i < TARGETS && broker_listens(auditor); i++)
+		if (report_due(&auditor->targets.list[i]) < deadline)
+			deadline = report_due(&auditor->targets.list[i]);
 	for (size_t i = 0; i < auditor->withheld_count; i++)
 		if (auditor->withheld[i].deadline_us < deadline)
 			deadline = auditor->withheld[i].deadline_us;

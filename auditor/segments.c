@@ -44,14 +44,6 @@ segments_read_name(const char *name, uint64_t *first_seq)
 	return strcmp(again, name) == 0;
 }
 
-static int
-compare(const void *one, const void *other)
-{
-	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-	return a < b ? -1 : a > b;
-}
-
 /* A copy of *list with room for one more element than count; 0 or -1. */
 static int
 grow(void *list, size_t count, size_t size)
@@ -73,6 +65,31 @@ add_stranger(struct segments *segments, const char *name)
 	return segments->strangers[segments->stranger_count++] ? 0 : -1;
 }
 
+/*
+ * Into its place in the order.  Not with qsort(): beyond a kilobyte glibc's asks for the size of the
+ * memory, which the auditor's filter does not let it do.
+ */
+static int
+add_segment(struct segments *segments, uint64_t first_seq)
+{
+	size_t at = segments->count;
+	char name[NAME];
+
+	while (at > 0 && segments->first_seqs[at - 1] > first_seq)
+		at--;
+	/* A number that is there twice has both files, and of these the plain one counts. */
+	if (at > 0 && segments->first_seqs[at - 1] == first_seq) {
+		compressed_name(name, first_seq);
+		return add_stranger(segments, name);
+	}
+	if (grow(&segments->first_seqs, segments->count, sizeof(first_seq)) < 0)
+		return -1;
+	memmove(segments->first_seqs + at + 1, segments->first_seqs + at, (segments->count - at) * sizeof(first_seq));
+	segments->first_seqs[at] = first_seq;
+	segments->count++;
+	return 0;
+}
+
 static int
 add_name(struct segments *segments, const char *name)
 {
@@ -84,36 +101,7 @@ add_name(struct segments *segments, const char *name)
 		segments->has_anchors = true;
 		return 0;
 	}
-	if (!segments_read_name(name, &first_seq))
-		return add_stranger(segments, name);
-	if (grow(&segments->first_seqs, segments->count, sizeof(first_seq)) < 0)
-		return -1;
-	segments->first_seqs[segments->count++] = first_seq;
-	return 0;
-}
-
-/* Sort; a number that is there twice has both files, and of these the plain one counts. */
-static int
-settle(struct segments *segments)
-{
-	char name[NAME];
-	size_t count = 0;
-
-	if (segments->count > 0)
-		qsort(segments->first_seqs, segments->count, sizeof(uint64_t), compare);
-	for (size_t i = 0; i < segments->count; i++) {
-		uint64_t first_seq = segments->first_seqs[i];
-
-		if (count == 0 || segments->first_seqs[count - 1] != first_seq) {
-			segments->first_seqs[count++] = first_seq;
-			continue;
-		}
-		compressed_name(name, first_seq);
-		if (add_stranger(segments, name) < 0)
-			return -1;
-	}
-	segments->count = count;
-	return 0;
+	return segments_read_name(name, &first_seq) ? add_segment(segments, first_seq) : add_stranger(segments, name);
 }
 
 int
@@ -137,7 +125,7 @@ segments_list(int folder_fd, struct segments *segments)
 	if (errno != 0)
 		result = -1;
 	closedir(folder);
-	return result < 0 ? -1 : settle(segments);
+	return result;
 }
 
 void

@@ -78,7 +78,10 @@ on_executor(struct source *source, uint32_t events)
 	struct broker *broker = source->context;
 
 	(void)events;
+	store_gather(broker->store);
 	hear_all(broker, &broker->executor);
+	outbox_gathered(&broker->outbox);
+	dispatch_tell_collected(broker);
 }
 
 static void
@@ -178,6 +181,19 @@ load_pause(struct broker *broker)
 	bytes_free(&state.policy_sha256);
 }
 
+/* A clock that stands before our newest record has been set back. */
+static void
+load_clock(struct broker *broker)
+{
+	uint64_t now_us = clock_realtime_us(), newest_us = letters_newest_us(broker->store);
+
+	broker->newest_us = newest_us > now_us ? newest_us : now_us;
+	broker->newest_at_us = clock_monotonic_us();
+	if (newest_us > now_us)
+		log_warn("the clock was set back by %llu seconds: approvals end as if it had not been",
+		    (unsigned long long)((newest_us - now_us) / 1000000));
+}
+
 void
 broker_load(struct broker *broker)
 {
@@ -186,6 +202,7 @@ broker_load(struct broker *broker)
 	outbox_open(&broker->outbox, broker->store, &broker->auditor);
 	read_resync(&broker->outbox);
 	hooks_load(broker);
+	load_clock(broker);
 	rules_load(broker);
 	rules_record(broker, NULL);
 	load_pause(broker);
@@ -257,7 +274,7 @@ static uint64_t
 expiry_tick(struct broker *broker)
 {
 	uint64_t next_us = earlier(weigh_expire(broker), order_expire(broker));
-	uint64_t now_us = clock_realtime_us();
+	uint64_t now_us = weigh_now_us(broker);
 
 	if (!next_us)
 		return 0;
@@ -271,10 +288,12 @@ go_on(struct broker *broker)
 	uint64_t next_us;
 	bool moved;
 
+	store_gather(broker->store);
 	do {
 		moved = operation_run(broker);
 		moved |= client_run(broker);
 	} while (moved && process_wanted());
+	outbox_gathered(&broker->outbox);
 	next_us = assess_tick(broker);
 	next_us = earlier(next_us, outbox_tick(&broker->outbox));
 	next_us = earlier(next_us, operation_deadline(broker));

@@ -58,6 +58,8 @@ struct broker {
 	struct outbox outbox;
 	struct rules rules;
 	struct slot slots[LIMIT_SLOTS];
+	struct run_name collected[LIMIT_SLOTS]; /* ends that the executor is to hear of as stored */
+	unsigned collected_count;
 	struct hooks hooks;
 	struct client *clients;
 	struct pace pace;
@@ -69,6 +71,8 @@ struct broker {
 	bool executor_ready, asked, serving;
 	bool work_is_due;             /* for the broker's own workers */
 	uint64_t work_at_us;          /* monotonic: then it is, 0: never */
+	uint64_t newest_us;           /* realtime: no earlier than any record, as it was at */
+	uint64_t newest_at_us;        /* this moment (monotonic) */
 	bool paused;                  /* an operator holds the whole queue */
 	uint64_t layers;              /* enum layer: what a job gets here */
 	uint32_t landlock_abi;

@@ -175,6 +175,7 @@ void
 client_send(struct client *client, char *line, size_t length, int *descriptors,
     size_t descriptor_count)
 {
+	store_flush(client->broker->store);
 	line[length] = '\n'; /* over the NUL */
 	client->out = line;
 	client->out_length = length + 1;

@@ -97,6 +97,7 @@ send_run(struct broker *broker, enum message_type type, const struct run_name *r
 {
 	struct message message = { .type = type };
 
+	store_flush(broker->store);
 	/* The payloads of these four are one run_name. */
 	message.body.run_cancel.run = *run;
 	channel_must_send(&broker->executor, &message);
@@ -117,6 +118,7 @@ send_plan(struct broker *broker, const struct job *job, const struct run_name *r
 
 	if (fd < 0)
 		fatal("dispatch: %s", strerror(errno));
+	store_flush(broker->store);
 	start->run = *run;
 	memcpy(start->digest, job->approved_sha256.at, sizeof(start->digest));
 	message.descriptors[0] = fd;
@@ -322,7 +324,17 @@ dispatch_ended(struct broker *broker, const struct run_name *run, const struct r
 		jobs_free(&job);
 	} else
 		log_info("a run that had ended before was told again");
-	send_run(broker, MSG_RUN_COLLECTED, run);
+	if (broker->collected_count == LIMIT_SLOTS)
+		dispatch_tell_collected(broker);
+	broker->collected[broker->collected_count++] = *run;
+}
+
+void
+dispatch_tell_collected(struct broker *broker)
+{
+	for (unsigned i = 0; i < broker->collected_count; i++)
+		send_run(broker, MSG_RUN_COLLECTED, &broker->collected[i]);
+	broker->collected_count = 0;
 }
 
 void

@@ -34,4 +34,7 @@ void dispatch_ended(struct broker *broker, const struct run_name *run, const str
 void dispatch_lives(struct broker *broker, const struct run_name *run);
 void dispatch_lost(struct broker *broker, const struct run_name *run);
 
+/* Once what it said is stored: RUN_COLLECTED for every end among it. */
+void dispatch_tell_collected(struct broker *broker);
+
 #endif

@@ -103,6 +103,16 @@ letters_first(struct store *store)
 	return sn;
 }
 
+uint64_t
+letters_newest_us(struct store *store)
+{
+	struct query *query = store_query(store, STATEMENT_OUTBOX_NEWEST);
+	uint64_t newest = store_step(query) ? (uint64_t)store_integer(query) : 0; /* NULL reads as 0 */
+
+	store_done(query);
+	return newest;
+}
+
 void
 letters_free(struct letter *letter)
 {

@@ -42,6 +42,7 @@ void letters_add(struct store *store, const struct letter *letter, uint64_t now_
 /* The first with this number or a later one; false: there is none.  Free it with letters_free(). */
 uint64_t letters_first(struct store *store); /* number of the oldest that is kept; 0: none */
 bool letters_from(struct store *store, uint64_t sn, struct letter *letter);
+uint64_t letters_newest_us(struct store *store); /* when the newest of them was made; 0: none */
 void letters_free(struct letter *letter);
 
 /* Inside a transaction: forget what the auditor has not acknowledged. */

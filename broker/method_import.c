@@ -199,7 +199,7 @@ import_all(struct operation *operation, struct foreign *foreign)
 	uint64_t sn;
 
 	import.waiting = json_add_array(answer, "waiting");
-	store_begin(broker->store);
+	store_begin_alone(broker->store);
 	while (foreign_next(foreign, &row, &damaged)) {
 		take_row(&import, &row);
 		foreign_free_row(&row);

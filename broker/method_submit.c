@@ -112,7 +112,7 @@ store_new(struct operation *operation)
 		job->plan = bytes_copy(assessment->plan.bytes, assessment->plan.length);
 		job->spec_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
 	}
-	store_begin(broker->store);
+	store_begin_alone(broker->store);
 	jobs_add(broker->store, job);
 	if (!add_needs(operation, job))
 		return;

@@ -11,6 +11,7 @@
 #include "methods.h"
 #include "present.h"
 #include "order.h"
+#include "weigh.h"
 
 /* As launch made us: getuid() is not among our system calls. */
 struct record_who
@@ -115,7 +116,7 @@ methods_bind_plan(struct broker *broker, struct job *job, const struct assessmen
 	job->plan = bytes_copy(assessment->plan.bytes, assessment->plan.length);
 	job->spec_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
 	job->approved_sha256 = bytes_copy(assessment->digest, DIGEST_BYTES);
-	job->approval_expires_us = lasts_us ? (int64_t)(clock_realtime_us() + lasts_us) : 0;
+	job->approval_expires_us = lasts_us ? (int64_t)(weigh_now_us(broker) + lasts_us) : 0;
 }
 
 uint64_t

@@ -83,6 +83,7 @@ send_more(struct outbox *outbox)
 {
 	struct letter letter;
 
+	store_flush(outbox->store);
 	while (outbox->open && !outbox->refusal && outbox->unsent_sn < outbox->next_sn &&
 	    outbox->unsent_sn - count_to(outbox->settled_sn) < OUTBOX_WINDOW) {
 		if (!letters_from(outbox->store, outbox->unsent_sn, &letter) ||
@@ -166,6 +167,14 @@ void
 outbox_commit(struct outbox *outbox)
 {
 	store_commit(outbox->store);
+	if (!store_gathers(outbox->store))
+		send_more(outbox);
+}
+
+void
+outbox_gathered(struct outbox *outbox)
+{
+	store_gathered(outbox->store);
 	send_more(outbox);
 }
 

@@ -64,6 +64,9 @@ uint64_t outbox_add(struct outbox *outbox, const char *type, struct json *d, boo
     int64_t job);
 void outbox_commit(struct outbox *outbox);
 
+/* What store_gather() has joined is committed, and its records leave. */
+void outbox_gathered(struct outbox *outbox);
+
 void outbox_synced(struct outbox *outbox, const struct msg_record_synced *synced);
 void outbox_refused(struct outbox *outbox, const struct msg_record_refused *refused);
 

@@ -26,7 +26,7 @@ struct store {
 	struct query queries[STATEMENT_COUNT];
 	int wal_pages;
 	bool ready;    /* every statement is prepared: nothing more will be */
-	bool unsynced; /* the transaction in progress is one of store_begin_unsynced() */
+	struct store_turn turn;
 };
 
 static const char *const statements[STATEMENT_COUNT] = {
@@ -46,6 +46,7 @@ check(struct store *store, int code, const char *what)
 
 	if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
 		return code;
+	store->turn.open = false; /* what was gathered is not committed by those who hear of this */
 	why = store->db ? sqlite3_errmsg(store->db) : sqlite3_errstr(code);
 	if ((code & 0xff) == SQLITE_CORRUPT || (code & 0xff) == SQLITE_NOTADB)
 		store_hold(why);
@@ -229,17 +230,26 @@ store_compiles(struct store *store, bool allowed)
 	store->ready = !allowed;
 }
 
+struct store_turn *
+store_turn(struct store *store)
+{
+	return &store->turn;
+}
+
 void
 store_begin(struct store *store)
 {
+	if (store->turn.open)
+		return; /* joins what is gathered */
 	store_run(store_query(store, STATEMENT_BEGIN));
+	store->turn.open = store->turn.gathering;
 }
 
 /* SQLite takes this pragma while it compiles it: it cannot be prepared once. */
 static void
 set_synced(struct store *store, bool synced)
 {
-	store->unsynced = !synced;
+	store->turn.unsynced = !synced;
 	check(store,
 	    sqlite3_exec(store->db, synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
 	        NULL, NULL, NULL),
@@ -249,23 +259,28 @@ set_synced(struct store *store, bool synced)
 void
 store_begin_unsynced(struct store *store)
 {
-	set_synced(store, false);
+	if (!store->turn.gathering)
+		set_synced(store, false);
 	store_begin(store);
 }
 
 void
 store_commit(struct store *store)
 {
+	if (store->turn.open)
+		return; /* store_flush() does */
 	store_run(store_query(store, STATEMENT_COMMIT));
-	if (store->unsynced)
+	if (store->turn.unsynced)
 		set_synced(store, true);
 }
 
 void
 store_rollback(struct store *store)
 {
+	if (store->turn.open)
+		fatal("store: what is gathered would be rolled back");
 	store_run(store_query(store, STATEMENT_ROLLBACK));
-	if (store->unsynced)
+	if (store->turn.unsynced)
 		set_synced(store, true);
 }
 

@@ -42,7 +42,21 @@ void store_begin(struct store *store);
  */
 void store_begin_unsynced(struct store *store);
 void store_commit(struct store *store);
+
+/* One that may be rolled back: it stands alone, also while others are gathered. */
+void store_begin_alone(struct store *store);
 void store_rollback(struct store *store);
+
+/*
+ * From store_gather() to store_gathered() transactions are joined into one, with one sync, which
+ * store_flush() commits.  Whoever lets anything leave this process that rests on what was stored,
+ * to a client, the executor or the auditor, calls store_flush() before; the rest is committed by
+ * store_gathered().  Without gathering it does nothing.
+ */
+void store_gather(struct store *store);
+void store_flush(struct store *store);
+void store_gathered(struct store *store);
+bool store_gathers(struct store *store);
 
 /*
  * A copy of everything into another file of the working directory, made through our own

@@ -1,4 +1,4 @@
-/* Copies of the database, and looking through it.  Includes sqlite3.h, as store.c does. */
+/* Transactions joined, copies of the database, and looking through it.  Includes sqlite3.h, as store.c does. */
 #include <sqlite3.h>
 
 #include <errno.h>
@@ -25,6 +25,43 @@ static const char look[] =
     "AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.job = j.seq AND a.number = j.runs AND a.outcome = 0) "
     "UNION ALL SELECT 'job ' || seq || ' has ended and an attempt of it has not' FROM jobs j "
     "WHERE status > 3 AND EXISTS (SELECT 1 FROM attempts a WHERE a.job = j.seq AND a.outcome = 0)";
+
+void
+store_begin_alone(struct store *store)
+{
+	store_flush(store);
+	store_run(store_query(store, STATEMENT_BEGIN));
+}
+
+void
+store_gather(struct store *store)
+{
+	store_turn(store)->gathering = true;
+}
+
+bool
+store_gathers(struct store *store)
+{
+	return store_turn(store)->gathering;
+}
+
+void
+store_flush(struct store *store)
+{
+	struct store_turn *turn = store_turn(store);
+
+	if (!turn->open)
+		return;
+	turn->open = false;
+	store_commit(store);
+}
+
+void
+store_gathered(struct store *store)
+{
+	store_flush(store);
+	store_turn(store)->gathering = false;
+}
 
 #define DAMAGED "queue.db.damaged" /* beside the database: something in it could not be read */
 
@@ -93,6 +130,7 @@ store_look(struct store *store, void (*found)(void *context, const char *text), 
 	size_t count = 0;
 	int code;
 
+	store_flush(store);
 	store_compiles(store, true);
 	/* Six parts: more than the limit that holds for all other statements. */
 	sqlite3_limit(store_connection(store), SQLITE_LIMIT_COMPOUND_SELECT, 8);
@@ -115,6 +153,7 @@ store_copy(struct store *store, const char *name)
 	sqlite3 *copy;
 	sqlite3_backup *backup;
 
+	store_flush(store);
 	if (unlinkat(AT_FDCWD, name, 0) < 0 && errno != ENOENT)
 		fatal("store: %s: %s", name, strerror(errno));
 	if (sqlite3_open_v2(name, &copy, STORE_FLAGS, STORE_FILES) != SQLITE_OK)

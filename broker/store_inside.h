@@ -26,6 +26,15 @@ void store_must_be_sound(struct store *store);
 /* Make the tables of a new database, or bring an old one to our version; damage ends the process. */
 void store_make_tables(struct store *store);
 
+/* Where we stand between begin and commit. */
+struct store_turn {
+	bool unsynced;  /* the transaction in progress is one of store_begin_unsynced() */
+	bool gathering; /* between store_gather() and store_gathered() */
+	bool open;      /* and there is something that store_flush() has to commit */
+};
+
+struct store_turn *store_turn(struct store *store);
+
 struct sqlite3 *store_connection(struct store *store);
 
 /* May new statements be compiled?  Only while the database is looked through. */

@@ -147,11 +147,23 @@ weigh_run(struct operation *operation, struct job *job)
 
 /* --- expiry --- */
 
+/*
+ * A clock that was set back lengthens no approval: time goes on from the newest record of before.
+ */
+uint64_t
+weigh_now_us(const struct broker *broker)
+{
+	uint64_t least_us = broker->newest_us + (clock_monotonic_us() - broker->newest_at_us);
+	uint64_t now_us = clock_realtime_us();
+
+	return now_us > least_us ? now_us : least_us;
+}
+
 static bool
-is_over(const struct job *job)
+is_over(const struct broker *broker, const struct job *job)
 {
 	return job_may(STEP_EXPIRE, job->status, job->approval) && job->approval_expires_us > 0 &&
-	    job->approval_expires_us <= (int64_t)clock_realtime_us();
+	    job->approval_expires_us <= (int64_t)weigh_now_us(broker);
 }
 
 static void
@@ -175,7 +187,7 @@ expire(struct broker *broker, struct job *job)
 bool
 weigh_expiry(struct operation *operation, struct job *job)
 {
-	if (!is_over(job))
+	if (!is_over(operation->broker, job))
 		return true;
 	expire(operation->broker, job);
 	operation_refuse_after(operation, (uint64_t)job->effect_sn, NULL, "approval_expired",
@@ -190,7 +202,7 @@ weigh_expire(struct broker *broker)
 	uint64_t next = 0;
 
 	while (jobs_next_expiry(broker->store, &job)) {
-		bool over = is_over(&job);
+		bool over = is_over(broker, &job);
 
 		next = (uint64_t)job.approval_expires_us;
 		if (over)

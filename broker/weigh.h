@@ -24,6 +24,9 @@ enum weighed weigh_run(struct operation *operation, struct job *job);
 /* False: the approval's time was over; that is stored, and the operation has its error. */
 bool weigh_expiry(struct operation *operation, struct job *job);
 
+/* The clock on the wall (us), which never goes back here: what approvals end by. */
+uint64_t weigh_now_us(const struct broker *broker);
+
 /* Expire every approval whose time is over; the next moment (realtime us), 0: none. */
 uint64_t weigh_expire(struct broker *broker);
 

@@ -26,19 +26,19 @@
 #define ODD_OPTIONS "mode=755,size=64k,nr_inodes=64"
 
 #define NETWORK_NAMESPACE 2 /* its place in: */
-static const char *const namespaces[CAGE_NAMESPACES] = {
-	"/proc/self/ns/pid", "/proc/self/ns/mnt", "/proc/self/ns/net",
-	"/proc/self/ns/ipc", "/proc/self/ns/uts", "/proc/self/ns/cgroup",
-};
+#define NAMESPACES_FOLDER "/proc/self/ns"
+
+static const char *const namespaces[CAGE_NAMESPACES] = { "pid", "mnt", "net", "ipc", "uts", "cgroup" };
 
 void
 cage_note_outside(ino_t outside[CAGE_NAMESPACES])
 {
+	scoped_close int folder = open(NAMESPACES_FOLDER, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat seen;
 
 	for (unsigned i = 0; i < CAGE_NAMESPACES; i++) {
-		if (stat(namespaces[i], &seen) < 0)
-			fatal("%s: %s", namespaces[i], strerror(errno));
+		if (folder < 0 || fstatat(folder, namespaces[i], &seen, 0) < 0)
+			fatal(NAMESPACES_FOLDER "/%s: %s", namespaces[i], strerror(errno));
 		outside[i] = seen.st_ino;
 	}
 }
@@ -46,10 +46,11 @@ cage_note_outside(ino_t outside[CAGE_NAMESPACES])
 int
 cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES], enum network network)
 {
+	scoped_close int folder = open(NAMESPACES_FOLDER, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat seen;
 
 	for (unsigned i = 0; i < CAGE_NAMESPACES; i++) {
-		if (stat(namespaces[i], &seen) < 0)
+		if (folder < 0 || fstatat(folder, namespaces[i], &seen, 0) < 0)
 			return -1;
 		if ((seen.st_ino == outside[i]) !=
 		    (i == NETWORK_NAMESPACE && network == NETWORK_TCP_PORTS)) {

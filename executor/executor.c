@@ -150,7 +150,7 @@ note_layers(struct executor *executor)
 	executor->landlock_abi = landlock_abi();
 	/* Every profile has its own floor; without any Landlock there is none to run. */
 	if (executor->landlock_abi < 1)
-		fatal("this kernel has no Landlock: no job can run");
+		fatal("Landlock ABI %d: without Landlock no job can run", executor->landlock_abi);
 	cage_note_outside(executor->outside);
 }
 

@@ -1,5 +1,7 @@
 /* Mounts by descriptor. */
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 #include <errno.h>
@@ -14,6 +16,8 @@
 
 #include "mounts.h"
 
+_Static_assert(MOUNTS_READ_ONLY == ST_RDONLY && MOUNTS_NO_SUID == ST_NOSUID &&
+    MOUNTS_NO_DEV == ST_NODEV && MOUNTS_NO_EXEC == ST_NOEXEC, "those of statfs(2)");
 _Static_assert(MOUNTS_READ_ONLY == MOUNT_ATTR_RDONLY && MOUNTS_NO_SUID == MOUNT_ATTR_NOSUID &&
     MOUNTS_NO_DEV == MOUNT_ATTR_NODEV && MOUNTS_NO_EXEC == MOUNT_ATTR_NOEXEC, "the kernel's bits");
 
@@ -27,6 +31,20 @@ set_attributes(int at, const char *path, unsigned flags, uint64_t attributes)
 	return (int)syscall(SYS_mount_setattr, at, path, flags, &attr, sizeof(attr));
 }
 
+/* Do they hold on the topmost mount?  statfs(2) tells them with the same bits. */
+static int
+check_attributes(int tree, uint64_t attributes)
+{
+	struct statfs seen;
+
+	if (fstatfs(tree, &seen) < 0)
+		return -1;
+	if (((uint64_t)seen.f_flags & attributes) == attributes)
+		return 0;
+	errno = EPERM;
+	return -1;
+}
+
 int
 mounts_copy(int at, const char *path, uint64_t attributes)
 {
@@ -35,7 +53,8 @@ mounts_copy(int at, const char *path, uint64_t attributes)
 
 	if (tree < 0)
 		return -1;
-	if (set_attributes(tree, "", AT_EMPTY_PATH | RECURSIVE, attributes) < 0)
+	if (set_attributes(tree, "", AT_EMPTY_PATH | RECURSIVE, attributes) < 0 ||
+	    check_attributes(tree, attributes) < 0)
 		return -1;
 	return scope_keep(&tree);
 }

@@ -19,7 +19,7 @@
 
 /*
  * A detached copy of the tree at path (relative to at), submounts too, with these attributes on
- * every mount of it.
+ * every mount of it; read back on the topmost.
  */
 int mounts_copy(int at, const char *path, uint64_t attributes);
 

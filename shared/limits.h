@@ -26,6 +26,8 @@
 
 #define LIMIT_LINE_BYTES (1u << 20) /* one JSON-RPC message with its newline */
 #define LIMIT_CLIENTS 128          /* connections at once, both sockets together */
+#define LIMIT_PROPOSERS (LIMIT_CLIENTS - 16) /* on propose.sock, so that control.sock is never full of them */
+#define LIMIT_PROPOSERS_OF_UID (LIMIT_CLIENTS / 2) /* of one user, so that one alone never fills it */
 #define LIMIT_CLIENT_IDLE_MS 60000 /* a quiet connection makes room for a new one when all are taken */
 #define LIMIT_RATE 50              /* job.submit and audit.head a second of one user on propose.sock, */
 #define LIMIT_RATE_BURST 500       /* root excepted: each is a record of the log, also when it is refused */

@@ -38,6 +38,11 @@ $(BUILD)/san/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(SAN) $(EXTRA) $(addprefix -iquote ,$(call sees,$<) tests/support) -MMD -MP -c -o $@ $<
 
+# What another compiler says of every source, without building: make -s -j2 CC=clang syntax
+syntax: $(addprefix syntax/,$(wildcard shared/*.c) $(foreach p,$(BUILT),$(wildcard $(firstword $($p_ROW))/*.c)))
+syntax/%.c: %.c FORCE
+	@$(CC) -fsyntax-only $(BASE) $(EXTRA) $(addprefix -iquote ,$(call sees,$<)) $<
+
 # $(1): unit, contract or fuzz; $(2): name.  A fuzz target gets a main() that replays files.
 define c_test
 $(BUILD)/san/tests/$(1)/$(2).o: tests/$(1)/$(2).c $(BUILD)/flags
@@ -70,6 +75,9 @@ $(foreach p,$(TAKEN),$(eval $(call taken,$p)))
 $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -iquote tests/hostile/taken -o $@ $^
+$(BUILD)/taken/liar: tests/hostile/taken/liar.c $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(CFLAGS) -iquote shared -o $@ $^
 # Starts a program whose measures fail.
 $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 	@mkdir -p $(@D)
@@ -104,7 +112,7 @@ $(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1
 	    $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
-TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/measures/fail \
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
     $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
     $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
@@ -164,4 +172,4 @@ bench: bench-programs
 check-mcp: all
 	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
 
-.PHONY: check check-full tests taken unit fuzz soak bench bench-programs check-mcp
+.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp

@@ -25,14 +25,18 @@
 #include "ledger.h"
 #include "witness.h"
 
+#define SILENT_SECONDS 1800 /* a living log sends something every 900 */
+#define SHOW_TROUBLE 1
+
 static const char usage[] =
     "usage: agent-safe-witness init DIR NAME   make a key in DIR, print its vkey\n"
     "       agent-safe-witness trust DIR VKEY  know a log by the vkey that agent-safe status prints\n"
     "       agent-safe-witness add DIR         the body of add-checkpoint in, a cosignature out\n"
     "       agent-safe-witness show DIR        the vkey, and what was cosigned last of each log\n"
     "       agent-safe-witness --help | --version\n"
-    "exit: 0 done, 2 usage or malformed, 3 our own files, 4 not consistent, 5 stale (the answer is\n"
-    "      the size that was cosigned last), 6 a log that is not known or did not sign\n";
+    "exit: 0 done, 1 show: a log is silent, or what was kept of it damaged, 2 usage or malformed,\n"
+    "      3 our own files, 4 not consistent, 5 stale (the answer is the size that was cosigned last),\n"
+    "      6 a log that is not known or did not sign\n";
 
 static int
 complain(int code, const char *why)
@@ -56,18 +60,23 @@ show_key(int folder_fd)
 	return 0;
 }
 
+/* Nothing came for two heartbeats of a log (A5), or what was kept is damaged: cron shall see it. */
+static bool trouble;
+
 static void
 show_entry(const struct ledger_entry *entry, const char *why)
 {
+	bool silent = entry->seconds + SILENT_SECONDS < clock_realtime_us() / 1000000;
 	char root[BASE64_SIZE(32)];
 
+	trouble = trouble || why || silent;
 	if (why) {
 		printf("damaged: %s\n", why);
 		return;
 	}
 	base64_encode(root, entry->checkpoint.root, 32);
-	printf("%s %" PRIu64 " %s %" PRIu64 "\n", entry->checkpoint.origin, entry->checkpoint.size, root,
-	    entry->seconds);
+	printf("%s %" PRIu64 " %s %" PRIu64 "%s\n", entry->checkpoint.origin, entry->checkpoint.size, root,
+	    entry->seconds, silent ? " silent" : "");
 }
 
 static int
@@ -81,7 +90,7 @@ show(int folder_fd)
 	if (ledger_list(folder_fd, &keys.vkey, show_entry) < 0)
 		code = complain(ADD_UNABLE, strerror(errno));
 	keys_close(&keys);
-	return code;
+	return code == 0 && trouble ? SHOW_TROUBLE : code;
 }
 
 /* All of standard input; its length, or -1: more than any body, or errno. */

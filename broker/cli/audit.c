@@ -59,11 +59,15 @@ add_key(struct words *words, const struct cli *cli, const char *told)
 static void
 add_memories(struct words *words, const struct cli *cli)
 {
-	for (size_t i = 0; i < cli->options.many_count; i++)
-		if (cli->options.many[i].option == OPTION_NOTE) {
-			add(words, "--note");
-			add(words, cli->options.many[i].value);
-		}
+	for (size_t i = 0; i < cli->options.many_count; i++) {
+		enum option option = cli->options.many[i].option;
+
+		if (option != OPTION_NOTE && option != OPTION_WITNESS)
+			continue;
+		add(words, option == OPTION_NOTE ? "--note" : "--witness");
+		add(words, cli->options.many[i].value);
+	}
+	add_option(words, cli, OPTION_QUORUM, "--quorum");
 	add_option(words, cli, OPTION_REMEMBER, "--remember");
 	add_option(words, cli, OPTION_RUNS, "--runs");
 }

@@ -138,11 +138,15 @@ open_compressed(const struct compression *work, int plain_fd, const char *name)
 	return scope_keep(&fd);
 }
 
+/* One that has grown since it was compared is no closed segment, whatever lies behind it. */
 static void
-remove_plain(const struct compression *work, const char *name)
+remove_plain(const struct compression *work, const char *name, int plain_fd, const struct stat *before)
 {
+	struct stat now;
 	bool flagged, was;
 
+	if (fstat(plain_fd, &now) < 0 || now.st_size != before->st_size)
+		fault_die("audit_integrity_error", "%s/%s is still written: it is kept", work->folder.path, name);
 	if (audit_folder_flag(work->folder.fd, false, &flagged) < 0)
 		audit_folder_die(&work->folder, "append-only flag");
 	audit_folder_remove(&work->folder, name);
@@ -179,7 +183,7 @@ compress(struct compression *work, const char *name)
 	if (fstat(packed_fd, &after) < 0)
 		audit_folder_die(&work->folder, packed_name);
 	copy_flag(work, plain_fd, packed_fd);
-	remove_plain(work, name);
+	remove_plain(work, name, plain_fd, &before);
 	work->segments++;
 	work->bytes_before += before.st_size;
 	work->bytes_after += after.st_size;

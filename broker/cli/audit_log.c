@@ -80,10 +80,12 @@ read_file(struct reader *reader, int fd)
 		length = packed_read(&reader->packed, reader->bytes + held, sizeof(reader->bytes) - held);
 		held += length > 0 ? (size_t)length : 0;
 		taken = read_lines(reader, held);
-		if (taken == 0 && held > 0 && (length == 0 || held == sizeof(reader->bytes))) {
+		if (taken == 0 && held == sizeof(reader->bytes)) {
 			read_line(reader, reader->bytes, held);
 			taken = held;
-		}
+		} else if (taken == 0 && length == 0)
+			/* A torn end is no line: the next segment says how long it is, and its digest. */
+			taken = held;
 		memmove(reader->bytes, reader->bytes + taken, held - taken);
 		held -= taken;
 	}

@@ -77,16 +77,17 @@ probe_landlock(struct probe *probe)
 
 	name_refused((unsigned)abi, refused, sizeof(refused));
 	if (abi == 0)
-		set(probe, PROBE_MISSING, none_of_landlock(), "Linux 5.14 or later with landlock among the lsm= of the "
-		    "kernel command line (see /sys/kernel/security/lsm)");
+		set(probe, PROBE_MISSING, none_of_landlock(), "Linux 5.14 or later with landlock among the lsm= of "
+		    "the kernel command line (see /sys/kernel/security/lsm)");
 	else if (abi < 6) {
-		text_format(found, sizeof(found), "ABI %d, without:%s%s%s%s signals and sockets; refused profiles:%s", abi,
-		    abi < 2 ? " moves between directories," : "", abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "",
-		    abi < 5 ? " ioctl on devices," : "", refused[0] ? refused : " none");
-		set(probe, PROBE_LESS, found, abi < 2 ? "Linux 5.19 or later for the profile default, 6.12 for all; until "
-		    "then only a policy that names the profile compat runs anything" : "Linux 6.12 or later has all that "
-		    "the profile default wants of Landlock; until then mounts, namespaces and the system call filter do "
-		    "that alone");
+		text_format(found, sizeof(found), "ABI %d, without:%s%s%s%s signals and sockets; refused "
+		    "profiles:%s", abi, abi < 2 ? " moves between directories," : "",
+		    abi < 3 ? " truncate," : "", abi < 4 ? " tcp," : "", abi < 5 ? " ioctl on devices," : "",
+		    refused[0] ? refused : " none");
+		set(probe, PROBE_LESS, found, abi < 2 ? "Linux 5.19 or later for the profile default, 6.12 for "
+		    "all; until then only a policy that names the profile compat runs anything" :
+		    "Linux 6.12 or later has all that the profile default wants of Landlock; until then mounts, "
+		    "namespaces and the system call filter do that alone");
 	} else {
 		text_format(found, sizeof(found), "ABI %d", abi);
 		set(probe, PROBE_OK, found, "");
@@ -116,12 +117,13 @@ probe_user_namespace(struct probe *probe)
 		set(probe, PROBE_OK, "can be made by this account", "");
 		return;
 	case ASK_NAMESPACE_EMPTY:
-		set(probe, PROBE_MISSING, "can be made, but gives this account no capability in it", "the line "
-		    "apparmor_restrict_userns says why: agent-safe's AppArmor profile, or a workspace that root starts");
+		set(probe, PROBE_MISSING, "can be made, but gives this account no capability in it",
+		    "the line apparmor_restrict_userns says why: agent-safe's AppArmor profile, or a workspace "
+		    "that root starts");
 		return;
 	case ASK_NAMESPACE_KILLED:
-		set(probe, PROBE_MISSING, "killed", "a system call filter around this account forbids it: in a container "
-		    "unshare and clone with CLONE_NEWUSER must be allowed from outside");
+		set(probe, PROBE_MISSING, "killed", "a system call filter around this account forbids it: in a "
+		    "container unshare and clone with CLONE_NEWUSER must be allowed from outside");
 		return;
 	case ASK_NAMESPACE_REFUSED:
 		break;

@@ -78,3 +78,21 @@ without() {
 	courier_start
 	refute run_job true
 }
+
+@test "a courier that breaks the contract is not heard any more, and stops nothing" {
+	local lie
+	courier_policy '{ witnesses: [$w1], require: "report", deadline_seconds: 1 }'
+	cp "$BUILD_DIR/taken/liar" "$WS_BIN/agent-safe-courier"
+	for lie in garbage sender errand target outcome twice unsealed long; do
+		echo $lie >"$WS_BIN/lie"
+		courier_start
+		courier_await '.witnesses[0].state == "courier_gone"'
+		run_job true | jq -e '.status == "succeeded"'
+		grep -q 'breach by courier' "$WS_STATE/trio.log"
+		agent_safe audit-verify | jq -e .valid
+		pid=$(agent_safe status | jq -er .pids.courier)
+		agent_safe serve --stop >/dev/null
+		kill -KILL "$pid"
+		: >"$WS_STATE/trio.log"
+	done
+}

@@ -32,6 +32,39 @@ setup() {
 	[ -n "${ORDINARY:-}" ] || need_root
 }
 
+# FC-701, FC-702, FC-706: what a bare environment breaks in tools that say something else about it.
+@test "a home that can be written, a language, a dumb terminal and no pager: no tool fails for want of them" {
+	script bare.sh <<-'END'
+	touch "$HOME/x" "$TMPDIR/y" && echo home
+	printf '\303\251' | wc -m
+	mkdir -p dir && : >"dir/$(printf 'n\303\251')" && ls dir
+	printf 'b\nA\na\n' | sort | tr -d '\n'; echo
+	tput cols
+	clear >/dev/null; echo clear
+	END
+	job -- sh bare.sh
+	worked
+	[ "$(job_text stdout)" = $'home\n1\nn\303\251\nAab\n80\nclear' ]
+	[ -z "$(job_text stderr)" ]
+	script bare.py <<-'END'
+	print("\u00e9")
+	import pathlib
+	pathlib.Path.home().joinpath("z").write_text("\u00e9")
+	END
+	job -- python3 bare.py
+	worked
+	if command -v git >/dev/null; then
+		job -- sh -c 'git config --global user.name a && git config --global -l'
+		worked
+		said user.name=a
+	fi
+	if command -v npm >/dev/null; then
+		job -- sh -c 'npm config get cache </dev/null'
+		worked
+		said /tmp/.npm
+	fi
+}
+
 # On the path that jobs have; loudly skipped where it is not installed.
 need() {
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin command -v "$1" >/dev/null || skip "$1 is not installed"

@@ -4,17 +4,18 @@
 load ../support/workspace
 load ../support/hostile
 
-rows() { grep -v '^#' "$ROOT/tests/hostile/list"; }
+rows() { grep -v '^#' "$ROOT/tests/hostile/${1:-list}"; }
 
 # "number|where" of each line
-places() { rows | sed 's/ *| */|/g' | awk -F'|' '{ print $1 "|" $3 }'; }
+places() { rows "$@" | sed 's/ *| */|/g' | awk -F'|' '{ print $1 "|" $3 }'; }
 
 @test "every number from 1 to 82 is in the list" {
 	[ "$(rows | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" = "$(seq -s ' ' 1 82) " ]
 	[ -z "$(rows | awk -F' [|] ' 'NF != 3 || $2 == "" || $3 == ""')" ]
 }
 
-@test "every test that the list names is there, and every number said to be the probe's is in it" {
+# Of a list.
+wrong_places() {
 	local number place file name path wrong=
 	while IFS='|' read -r number place; do
 		case $place in
@@ -25,8 +26,19 @@ places() { rows | sed 's/ *| */|/g' | awk -F'|' '{ print $1 "|" $3 }'; }
 			path=$(ls "$ROOT/tests/$file".bats "$ROOT/tests/$file".c "$ROOT/tests/$file".py 2>/dev/null || true)
 			[ -n "$path" ] && grep -qF -- "$name" "$path" || wrong+="$number: $place"$'\n' ;;
 		esac
-	done < <(places)
+	done < <(places "$1")
 	[ -z "$wrong" ] || { echo "$wrong"; return 1; }
+}
+
+@test "every test that the list names is there, and every number said to be the probe's is in it" {
+	wrong_places list
+}
+
+@test "every test that the field cases name is there, and each case of categories 5, 6 and 7 is named" {
+	wrong_places cases
+	[ "$(rows cases | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" = "501 502 504 505 506 508 509 601 602 603 604 605 607 608 $(
+	    )609 611 612 613 614 615 616 701 702 704 705 706 " ]
+	rows cases | sed -n 's/^\([0-9]*\) | \(.*\) | none: \(.*\)/# |     field case \1 not tried: \2 (\3)/p' >&3
 }
 
 @test "every attempt of the probe has a number of the list, or one beyond it" {

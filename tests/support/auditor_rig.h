@@ -380,6 +380,8 @@ rig_verify(const struct rig *rig)
 
 	log_forget();
 	verify_begin(&log_verdict, LOG_ORIGIN, NULL);
+	if (log_operator)
+		verify_trust_operator(&log_verdict, log_operator);
 	if (segments_list(rig->log_fd, &segments) < 0)
 		abort();
 	for (size_t i = 0; i < segments.count && more; i++) {

@@ -63,3 +63,14 @@ setup() {
 	after=$(workspace_pids)
 	[ "$before" = "$after" ]
 }
+
+@test "an ordinary user compresses and prunes its own log" {
+	agent_safe audit rotate >/dev/null
+	run_job echo again >/dev/null
+	agent_safe audit rotate >/dev/null
+	run_job echo more >/dev/null
+	agent_safe audit compress | jq -e '.segments == 2 and .bytes_after < .bytes_before'
+	agent_safe audit-verify | jq -e '.valid and .segments == 3'
+	agent_safe audit prune --before 99999999 | jq -e '.segments == 2'
+	agent_safe audit-verify | jq -e '.valid and .key_trusted'
+}

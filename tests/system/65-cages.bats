@@ -153,6 +153,29 @@ with_cage() {
 	job_is '.attempts_log[-1].reason | startswith("idle")'
 }
 
+@test "a limit that ended a job is named" {
+	with_cage '' '{ "program": "sh", "limits": { "file_bytes": 4096, "cpu_seconds": 1, "output_bytes": 4096 } }'
+	job -- sh -c 'exec head -c 9999 /dev/zero >f'
+	job_is '.attempts_log[-1] | .outcome == "limit" and (.reason | test("file"))'
+	job -- sh -c 'while :; do :; done'
+	job_is '.attempts_log[-1] | .outcome == "limit" and (.reason | test("CPU"))'
+	job -- sh -c 'exec head -c 99999 /dev/zero'
+	job_is '.attempts_log[-1] | .outcome == "limit" and (.reason | test("output"))'
+}
+
+@test "what explain says of a cage is what is stored with its run" {
+	with_cage "\"profile\": \"strict\", \"read_paths\": [\"$WS_TOP/beside/data\"], \"minimum\": [\"landlock\"]"
+	local explained
+	explained=$(agent_safe_as "$WS_UID" policy explain --cwd "$WS/proj" -- sh -c true | jq -er .cage)
+	job -- sh -c true
+	[ "$(agent_safe show "$(command jq -r .id "$JOB")" | jq -r .cage)" = "$explained" ]
+	grep -x 'profile     strict' <<<"$explained"
+	grep -x "beside it   $WS_TOP/beside/data, read-only" <<<"$explained"
+	grep -x '/proc       its own processes and nothing else' <<<"$explained"
+	grep -x 'minimum     landlock' <<<"$explained"
+	grep ' open_files=256 ' <<<"$explained"
+}
+
 @test "check-policy says what is not there, what leads through a link, and what shows keys" {
 	mkdir "$WS_TOP/beside/data/.ssh"
 	with_cage "\"read_paths\": [\"$WS_TOP/beside/absent\", \"$WS_TOP/beside/link\", \"$WS_TOP/beside/data\"]"

@@ -139,3 +139,34 @@ lines() { agent_safe audit export | sed '/^$/d'; }
 	[ "$status" -ne 0 ]
 	[ "$(packed)" = 0 ]
 }
+
+@test "more segments than one message carries: the folder is read, plain and compressed ones alike" {
+	for _ in $(seq 252); do agent_safe audit rotate >/dev/null; done
+	agent_safe audit compress | jq -e '.segments == 254'
+	run_job echo last >/dev/null
+	agent_safe audit rotate >/dev/null
+	# Of two files of one segment the plain one counts, also here.
+	chattr -R -a "$LOG"
+	last=$(files | tail -n 2 | head -n 1)
+	head -c 50 /dev/urandom >"$LOG/$last.zst"
+	agent_safe audit-verify | jq -e '.valid and .segments == 256'
+	lines >"$WS_TOP/all"
+	[ "$(wc -l <"$WS_TOP/all")" -gt 500 ]
+	jq -es 'all(type == "object") and ([.[].seq] == [range(length)])' "$WS_TOP/all"
+	agent_safe audit show "$ID" | jq -es 'length == 7'
+}
+
+@test "the open segment with a false newer one behind it: its lines are all kept" {
+	chattr -R -a "$LOG"
+	touch "$LOG/seg-00000000000000999999.jsonl"
+	lines >"$WS_TOP/before"
+	run agent_safe audit compress
+	rm "$LOG/seg-00000000000000999999.jsonl"
+	# Whatever became of it, the trio notices, and nothing that was recorded is gone.
+	run_job true >/dev/null 2>&1 || true
+	agent_safe serve --stop >/dev/null || true
+	workspace_start
+	lines | head -n "$(wc -l <"$WS_TOP/before")" | cmp - "$WS_TOP/before"
+	agent_safe audit-verify | jq -e .valid
+	run_job true | jq -e '.status == "succeeded"'
+}

@@ -151,7 +151,9 @@ state() { "$WITNESS" show "$W" | sed -n 2p | cut -d' ' -f2; }
 	head -c 100 "$TOP/good" >"$file" && add_says 3
 	sed 's/^9$/8/' "$TOP/good" >"$file" && add_says 3
 	head -n -1 "$TOP/good" >"$file" && add_says 3
-	"$WITNESS" show "$W" | grep -q '^damaged'
+	run "$WITNESS" show "$W"
+	[ "$status" = 1 ]
+	grep -q '^damaged' <<<"$output"
 	cp "$TOP/good" "$file" && add_says 0
 }
 
@@ -205,6 +207,31 @@ state() { "$WITNESS" show "$W" | sed -n 2p | cut -d' ' -f2; }
 	[ "$("$WITNESS" show "$W" | head -1)" = "$VKEY" ]
 	chmod 640 "$W/key"
 	body 0 9 && add_says 3
+}
+
+@test "show says which log has been silent for half an hour" {
+	body 0 9 && add_says 0
+	"$WITNESS" show "$W"
+	# As if it had been cosigned long ago: signed anew with an older time by the same key.
+	python3 -B - "$W" "$ROOT/tests/support" <<-'END'
+	import base64, glob, struct, sys
+	sys.path.insert(0, sys.argv[2])
+	import ctypes, notes
+	name, seed = open(sys.argv[1] + "/key").read().split()
+	public, secret = ctypes.create_string_buffer(32), ctypes.create_string_buffer(64)
+	notes.sodium.crypto_sign_seed_keypair(public, secret, base64.b64decode(seed))
+	path = glob.glob(sys.argv[1] + "/cosigned/*")[0]
+	text, signatures = open(path, "rb").read().split(b"\n\n", 1)
+	text += b"\n"
+	old = 1700000000
+	signed = notes.sign(b"cosignature/v1\ntime %d\n" % old + text, secret.raw)
+	line = base64.b64encode(notes.key_id(name, 4, public.raw) + struct.pack(">Q", old) + signed).decode()
+	lines = signatures.decode().splitlines()[:-1] + [f"\u2014 {name} {line}"]
+	open(path, "wb").write(text + b"\n" + "".join(l + "\n" for l in lines).encode())
+	END
+	run "$WITNESS" show "$W"
+	[ "$status" = 1 ]
+	grep -q '^example.org/log 9 .* 1700000000 silent$' <<<"$output"
 }
 
 @test "names that no note can carry are refused" {

@@ -55,7 +55,7 @@ teardown() { workspace_clean; }
 	courier_start
 	run_job true | jq -e '.warnings == []'
 	courier_await '[.witnesses[] | .state == "good" and .cosigned > 8] == [true, true]'
-	agent_safe audit-verify | jq -e .valid
+	agent_safe audit-verify --witness "$VKEY_w1" --witness "$VKEY_w2" | jq -e '.valid and .cosigned > 0'
 	agent_safe serve --stop >/dev/null
 	[ "$(log_types | grep -c log.cosign)" -ge 2 ]
 	verify=("$BUILD_DIR/agent-safe-audit-verify" --json --key "$(jq -r .public_key "$WS_TOP/first")")
@@ -287,6 +287,43 @@ teardown() { workspace_clean; }
 	agent_safe status | jq -e '.warnings | length == 1 and (.[0] | contains("example.org/w1"))'
 	agent_safe doctor | jq -e '[.checks[] | select(.name | startswith("witness")) | .state] == ["less", "ok"]'
 	grep -q 'exit status 255: no route to host' "$WS_STATE/trio.log"
+}
+
+# Lines enough that no leaf of the beginning is in memory: each challenge is two.
+many_lines() {
+	python3 - "$WS_STATE/control.sock" "$1" <<-'END'
+	import json, socket, sys
+	peer = socket.socket(socket.AF_UNIX)
+	peer.connect(sys.argv[1])
+	lines = peer.makefile("rb")
+	for n in range(int(sys.argv[2])):
+	    peer.send(b'{"jsonrpc":"2.0","id":1,"method":"audit.head","params":{"nonce":"%064x"}}\n' % n)
+	    answer = json.loads(lines.readline())
+	    assert "result" in answer, answer
+	END
+}
+
+@test "a proof from far back: the old lines are read again, also from a compressed segment, by the confined auditor" {
+	courier_policy '{ witnesses: [$w1] }'
+	courier_start
+	run_job true >/dev/null
+	courier_await '.witnesses[0].state == "good" and .witnesses[0].cosigned > 8'
+	cp -a "$OUT/w1/cosigned" "$WS_TOP/old"
+	old=$(cosigned w1)
+	many_lines 2400
+	agent_safe audit rotate >/dev/null
+	agent_safe audit compress >/dev/null
+	ls "$WS_STATE"/audit/log/*.zst
+	courier_await '.witnesses[0].cosigned > 4800'
+	# The witness' disk is an old copy: it cannot know, and goes on from there.
+	rm -rf "$OUT/w1/cosigned"
+	cp -a "$WS_TOP/old" "$OUT/w1/cosigned"
+	[ "$(cosigned w1)" = "$old" ]
+	run_job true >/dev/null
+	courier_await '.witnesses[0].state == "good" and .witnesses[0].cosigned > 4810'
+	[ "$(cosigned w1)" -gt 4810 ]
+	run_job true | jq -e '.status == "succeeded"'
+	agent_safe audit-verify | jq -e .valid
 }
 
 # FC-901: what was cut, taken out, swapped or made up, with the head that a witness has kept.

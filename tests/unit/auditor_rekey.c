@@ -11,75 +11,10 @@
 
 #include <sodium.h>
 
-#include "auditor_rig.h"
-#include "base64.h"
+#include "lost_key.h"
 
 static struct rig rig;
 static uint8_t operator_key[32], operator_secret[64], other_key[32], other_secret[64];
-
-/* --- the files beside key.state ------------------------------------------------------ */
-
-static void
-put_file(const char *name, const char *text)
-{
-	int fd = openat(rig.key_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
-
-static size_t
-get_file(const char *name, char *text, size_t size)
-{
-	int fd = openat(rig.key_fd, name, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? 0 : read(fd, text, size - 1);
-
-	assert_true(length >= 0);
-	text[length] = '\0';
-	close(fd);
-	return (size_t)length;
-}
-
-static void
-put_operator(const uint8_t key[32])
-{
-	char text[64];
-
-	base64_encode(text, key, 32);
-	text[strlen(text) + 1] = '\0';
-	text[strlen(text)] = '\n';
-	put_file("operator", text);
-}
-
-static void
-sign(struct rekey *rekey, const char *origin, const uint8_t secret[64])
-{
-	char text[REKEY_TEXT];
-
-	crypto_sign_detached(rekey->signature, NULL, (const uint8_t *)text, rekey_text(rekey, origin, text), secret);
-}
-
-static struct rekey
-read_request(void)
-{
-	char text[REKEY_TEXT];
-	size_t length = get_file("rekey.request", text, sizeof(text));
-	struct rekey rekey;
-
-	assert_true(rekey_read_request(text, length, LOG_ORIGIN, &rekey));
-	snprintf(rekey.reason, sizeof(rekey.reason), "the disk of the key died");
-	return rekey;
-}
-
-static void
-put_statement(const struct rekey *rekey, const char *origin)
-{
-	char text[REKEY_TEXT];
-
-	rekey_statement(rekey, origin, text);
-	put_file("rekey.statement", text);
-}
 
 /* --- lives -------------------------------------------------------------------------- */
 
@@ -106,7 +41,7 @@ begin(void **state)
 	rig_open(&rig);
 	if (start_and_stop() != 0 || start_and_stop() != 0)
 		return -1;
-	put_operator(operator_key);
+	lost_put_operator(&rig, operator_key);
 	return unlinkat(rig.key_fd, "key.state", 0);
 }
 
@@ -170,9 +105,9 @@ it_refuses_until_the_operator_has_signed(void **state)
 
 	(void)state;
 	assert_int_not_equal(start_and_stop(), 0);
-	first = read_request();
+	first = lost_read_request(&rig);
 	assert_int_not_equal(start_and_stop(), 0);
-	second = read_request();
+	second = lost_read_request(&rig);
 	/* The same question each time: the answer may take days. */
 	assert_memory_equal(&first, &second, sizeof(first));
 	assert_false(has_key());
@@ -188,9 +123,9 @@ the_right_statement_continues_the_log(void **state)
 
 	(void)state;
 	assert_int_not_equal(start_and_stop(), 0);
-	rekey = read_request();
-	sign(&rekey, LOG_ORIGIN, operator_secret);
-	put_statement(&rekey, LOG_ORIGIN);
+	rekey = lost_read_request(&rig);
+	lost_sign(&rekey, LOG_ORIGIN, operator_secret);
+	lost_put_statement(&rig, &rekey, LOG_ORIGIN);
 	assert_int_equal(start_and_stop(), 0);
 	assert_true(has_key());
 	assert_int_equal(start_and_stop(), 0);
@@ -212,9 +147,9 @@ it_can_happen_again(void **state)
 	(void)state;
 	for (unsigned i = 1; i <= 2; i++) {
 		assert_int_not_equal(start_and_stop(), 0);
-		rekey = read_request();
-		sign(&rekey, LOG_ORIGIN, operator_secret);
-		put_statement(&rekey, LOG_ORIGIN);
+		rekey = lost_read_request(&rig);
+		lost_sign(&rekey, LOG_ORIGIN, operator_secret);
+		lost_put_statement(&rig, &rekey, LOG_ORIGIN);
 		assert_int_equal(start_and_stop(), 0);
 		assert_int_equal(verify_with(operator_key), VERDICT_OK);
 		assert_int_equal(log_verdict.walk.chain.rekeys, i);
@@ -234,15 +169,15 @@ a_wrong_statement_is_refused(void **state)
 	assert_int_not_equal(start_and_stop(), 0);
 	for (enum wrong wrong = 0; wrong < WRONGS; wrong++) {
 		const char *origin = wrong == WRONG_ORIGIN ? "example.org/other" : LOG_ORIGIN;
-		struct rekey rekey = read_request();
+		struct rekey rekey = lost_read_request(&rig);
 
 		rekey.size -= wrong == WRONG_SIZE;
 		rekey.head[5] ^= wrong == WRONG_HEAD;
 		if (wrong == WRONG_KEY)
 			memcpy(rekey.key, other_key, 32);
-		sign(&rekey, origin, wrong == WRONG_SIGNER ? other_secret : operator_secret);
+		lost_sign(&rekey, origin, wrong == WRONG_SIGNER ? other_secret : operator_secret);
 		rekey.reason[0] ^= wrong == WRONG_REASON ? 1 : 0;
-		put_statement(&rekey, origin);
+		lost_put_statement(&rig, &rekey, origin);
 		assert_int_not_equal(start_and_stop(), 0);
 		assert_false(has_key());
 	}
@@ -258,12 +193,12 @@ a_key_that_is_there_is_never_replaced(void **state)
 
 	(void)state;
 	assert_int_not_equal(start_and_stop(), 0);
-	rekey = read_request();
-	sign(&rekey, LOG_ORIGIN, operator_secret);
-	put_statement(&rekey, LOG_ORIGIN);
-	put_file("key.state", "this was a key once");
+	rekey = lost_read_request(&rig);
+	lost_sign(&rekey, LOG_ORIGIN, operator_secret);
+	lost_put_statement(&rig, &rekey, LOG_ORIGIN);
+	lost_put_file(&rig, "key.state", "this was a key once");
 	assert_int_not_equal(start_and_stop(), 0);
-	assert_int_equal(get_file("key.state", kept, sizeof(kept)), 19);
+	assert_int_equal(lost_get_file(&rig, "key.state", kept, sizeof(kept)), 19);
 	assert_int_equal(unlinkat(rig.key_fd, "key.state", 0), 0);
 	assert_int_equal(start_and_stop(), 0);
 	assert_int_equal(verify_with(operator_key), VERDICT_OK);
@@ -277,9 +212,9 @@ a_crash_between_key_and_log_changes_nothing(void **state)
 
 	(void)state;
 	assert_int_not_equal(start_and_stop(), 0);
-	rekey = read_request();
-	sign(&rekey, LOG_ORIGIN, operator_secret);
-	put_statement(&rekey, LOG_ORIGIN);
+	rekey = lost_read_request(&rig);
+	lost_sign(&rekey, LOG_ORIGIN, operator_secret);
+	lost_put_statement(&rig, &rekey, LOG_ORIGIN);
 	assert_int_equal(renameat(rig.key_fd, "key.new", rig.key_fd, "key.state"), 0);
 	assert_int_equal(start_and_stop(), 0);
 	assert_int_equal(verify_with(operator_key), VERDICT_OK);
@@ -295,9 +230,9 @@ another_logs_key_is_not_taken_for_the_new_one(void **state)
 
 	(void)state;
 	assert_int_not_equal(start_and_stop(), 0);
-	rekey = read_request();
-	sign(&rekey, LOG_ORIGIN, operator_secret);
-	put_statement(&rekey, LOG_ORIGIN);
+	rekey = lost_read_request(&rig);
+	lost_sign(&rekey, LOG_ORIGIN, operator_secret);
+	lost_put_statement(&rig, &rekey, LOG_ORIGIN);
 	assert_int_equal(renameat(rig.key_fd, "key.new", rig.key_fd, "kept"), 0);
 	rig_verify(&rig);
 	assert_int_equal(sign_open_new(&stranger, rig.key_fd, log_verdict.walk.chain.next_seal), 0);
@@ -330,7 +265,7 @@ forge(const uint8_t secret[64], int64_t size_off, bool second_line)
 		log_add(&forged, RECORD_AUDITOR, "log.space", "{}");
 	memset(state, 9, sizeof(state));
 	log_key(state, rekey.key);
-	sign(&rekey, LOG_ORIGIN, secret);
+	lost_sign(&rekey, LOG_ORIGIN, secret);
 	rekey_body(&rekey, body);
 	log_add(&forged, RECORD_AUDITOR, "log.rekey", body);
 	log_seal_with(&forged, state);

@@ -190,6 +190,12 @@ nonsense_values_are_refused(void **state)
 		{ BOOT_AUDITOR_ID, UINT64_C(1) << 32 },
 		{ BOOT_EXECUTOR_PID, UINT64_C(1) << 31 },
 		{ BOOT_SLOT_JOB, UINT32_MAX },
+		{ BOOT_COURIER_ID, UINT32_MAX },
+		{ BOOT_AUDIT_REQUIRE, AUDIT_REQUIRE_COUNT },
+		{ BOOT_AUDIT_QUORUM, 0 },
+		{ BOOT_AUDIT_QUORUM, 3 },
+		{ BOOT_AUDIT_SECONDS, 0 },
+		{ BOOT_AUDIT_SECONDS, LIMIT_COMMAND_SECONDS + 1 },
 		{ BOOT_NETWORK, NETWORK_COUNT },
 		{ BOOT_NETWORK, NETWORK_LOOPBACK }, /* with a port */
 		{ BOOT_TCP_PORT, 0 },
@@ -248,6 +254,36 @@ lists_at_their_bounds(void **state)
 }
 
 static void
+commands_that_cannot_be_run_are_refused(void **state)
+{
+	static const struct boot_command bad[] = { { 0, "" }, { 4, "bin" }, { 4, "/bin" }, { 1, "" } };
+	struct boot_audit audit;
+
+	(void)state;
+	fill(&given);
+	assert_true(boot_audit_is_possible(&given.audit));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		audit = given.audit;
+		audit.commands[1] = bad[i];
+		if (boot_audit_is_possible(&audit))
+			fail_msg("command %zu is taken", i);
+	}
+	/* Only the export may be missing, and not when it is all there is. */
+	audit = given.audit;
+	audit.commands[0].length = 0;
+	assert_true(boot_audit_is_possible(&audit));
+	audit.witness_count = audit.quorum = 0;
+	audit.require = AUDIT_REQUIRE_NONE;
+	audit.command_count = 1;
+	assert_false(boot_audit_is_possible(&audit));
+	audit.commands[0] = given.audit.commands[0];
+	assert_true(boot_audit_is_possible(&audit));
+	audit.require = AUDIT_REQUIRE_REPORT;
+	assert_false(boot_audit_is_possible(&audit));
+	assert_true(boot_audit_is_possible(&(struct boot_audit){ 0 }));
+}
+
+static void
 an_unsealed_record_is_refused(void **state)
 {
 	FILE *file = tmpfile();
@@ -273,6 +309,7 @@ main(void)
 		cmocka_unit_test(a_short_number_or_digest_is_refused),
 		cmocka_unit_test(nonsense_values_are_refused),
 		cmocka_unit_test(lists_at_their_bounds),
+		cmocka_unit_test(commands_that_cannot_be_run_are_refused),
 		cmocka_unit_test(an_unsealed_record_is_refused),
 	};
 

@@ -171,6 +171,34 @@ the_sample_policy_is_valid_and_warns_of_nothing_but_a_missing_root(void **state)
 	assert_non_null(strstr(output, "\"warnings\":[\"allowed_working_roots[0]: No such file or directory\"]"));
 }
 
+static void
+places_beside_the_roots_come_after_them(void **state)
+{
+	static const char policy[] = "{\"version\":2,\"allowed_working_roots\":[\"/a\"],\"cage\":{\"read_paths\":[\"/opt\"]},"
+	    "\"rules\":[{\"program\":\"ls\",\"cage\":{\"profile\":\"compat\",\"write_paths\":[{\"path\":\"/d\",\"root_owned\":true}]}}]}";
+	static const char *const paths[] = { "/a", "/opt", "/d" };
+	static const uint64_t flags[] = { 0, ROOT_EXTRA_READ, ROOT_EXTRA_WRITE | ROOT_ROOT_OWNED };
+	unsigned path = 0, flag = 0;
+	struct fields_reader reader;
+	struct field field;
+	uint64_t number;
+	char text[64];
+
+	(void)state;
+	assert_int_equal(run(bounds_main, policy, sizeof(policy) - 1, "/srv/ws"), 0);
+	assert_true(fields_open(&reader, BOUNDS_MAGIC, output, output_length));
+	while (fields_next(&reader, &field)) {
+		if (field.tag == BOUNDS_PROFILE_FLOOR)
+			assert_true(field_text(&field, text, sizeof(text)) && strcmp(text, "compat") == 0);
+		if (field.tag == BOUNDS_ROOT_PATH)
+			assert_true(path < 3 && field_text(&field, text, sizeof(text)) && strcmp(text, paths[path++]) == 0);
+		if (field.tag == BOUNDS_ROOT_FLAGS)
+			assert_true(flag < 3 && field_u64(&field, &number) && number == flags[flag++]);
+	}
+	assert_int_equal(path, 3);
+	assert_int_equal(flag, 3);
+}
+
 int
 main(void)
 {
@@ -179,6 +207,7 @@ main(void)
 		cmocka_unit_test(a_bad_policy_is_an_error_with_a_place),
 		cmocka_unit_test(a_policy_beyond_the_limit_is_refused),
 		cmocka_unit_test(bounds_are_fields),
+		cmocka_unit_test(places_beside_the_roots_come_after_them),
 		cmocka_unit_test(bounds_have_the_farthest_network_and_every_port),
 		cmocka_unit_test(bounds_of_a_bad_policy_are_nothing),
 		cmocka_unit_test(the_sample_policy_is_valid_and_warns_of_nothing_but_a_missing_root),

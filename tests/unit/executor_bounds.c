@@ -96,6 +96,58 @@ no_network_and_no_port_but_those_of_launch(void **state)
 	assert_int_equal(bounds_check(&wide, &plan), ENETUNREACH);
 }
 
+/* What a plan with this one path beside its root hears. */
+static int
+check_with(const char *path, bool write, enum profile profile)
+{
+	struct plan plan = good;
+
+	plan.profile = profile;
+	plan.extras[0] = (struct plan_extra){ path, write };
+	plan.extra_count = 1;
+	return bounds_check(&boot, &plan);
+}
+
+static void
+only_what_launch_has_opened_lies_beside_a_root(void **state)
+{
+	(void)state;
+	text_copy(boot.profile_floor, LIMIT_PROFILE, "debug");
+	boot.root_count = 5;
+	boot.roots[2] = (struct boot_root){ .path = "/opt/tool", .flags = ROOT_EXTRA_READ };
+	boot.roots[3] = (struct boot_root){ .path = "/data", .uid = 1000, .flags = ROOT_EXTRA_WRITE };
+	boot.roots[4] = (struct boot_root){ .path = "/rooted", .flags = ROOT_EXTRA_WRITE };
+	assert_int_equal(check_with("/opt/tool", false, PROFILE_DEFAULT), 0);
+	assert_int_equal(check_with("/data", true, PROFILE_DEFAULT), 0);
+	assert_int_equal(check_with("/opt/tool", true, PROFILE_DEFAULT), EXDEV);
+	assert_int_equal(check_with("/data", false, PROFILE_DEFAULT), EXDEV);
+	assert_int_equal(check_with("/data/below", true, PROFILE_DEFAULT), EXDEV);
+	assert_int_equal(check_with("/opt", false, PROFILE_DEFAULT), EXDEV);
+	assert_int_equal(check_with("/srv/ws", false, PROFILE_DEFAULT), EXDEV); /* a root is none */
+	assert_int_equal(check_with("/srv/rooted", true, PROFILE_DEFAULT), EXDEV);
+	assert_int_equal(check_with("/opt/tool", false, PROFILE_STRICT), 0);
+	assert_int_equal(check_with("/data", true, PROFILE_STRICT), ENOTSUP);
+	assert_int_equal(check_with("/rooted", true, PROFILE_DEFAULT), EACCES);
+	boot.roots[4].flags |= ROOT_ROOT_OWNED;
+	assert_int_equal(check_with("/rooted", true, PROFILE_DEFAULT), 0);
+	boot.root_count = 2;
+	text_copy(boot.profile_floor, LIMIT_PROFILE, "default");
+}
+
+static void
+what_lies_beside_the_roots_is_no_root(void **state)
+{
+	struct plan plan = good;
+
+	(void)state;
+	boot.root_count = 3;
+	boot.roots[2] = (struct boot_root){ .path = "/data", .uid = 1000, .flags = ROOT_EXTRA_WRITE };
+	text_copy(plan.root, LIMIT_PATH, "/data");
+	assert_int_equal(bounds_root(&boot, "/data"), -1);
+	assert_int_equal(bounds_check(&boot, &plan), EXDEV);
+	boot.root_count = 2;
+}
+
 static void
 limits_have_limits(void **state)
 {
@@ -124,6 +176,8 @@ main(void)
 		cmocka_unit_test(a_root_of_root_must_be_allowed),
 		cmocka_unit_test(no_profile_below_the_floor),
 		cmocka_unit_test(no_network_and_no_port_but_those_of_launch),
+		cmocka_unit_test(only_what_launch_has_opened_lies_beside_a_root),
+		cmocka_unit_test(what_lies_beside_the_roots_is_no_root),
 		cmocka_unit_test(limits_have_limits),
 	};
 

@@ -120,6 +120,111 @@ every_field_has_its_size(void **state)
 	}
 }
 
+/* A whole plan with these fields behind it, in this order; value 0: an empty field. */
+static bool
+decodes_followed(size_t count, const uint16_t *tags, const void *const *values, const size_t *sizes)
+{
+	size_t length, at;
+	unsigned char *base = plan_bytes(0, FLAW_NONE, 1, &length), *bytes;
+	bool good;
+
+	at = length;
+	for (size_t i = 0; i < count; i++)
+		length += 8 + sizes[i];
+	bytes = calloc(1, length);
+	memcpy(bytes, base, at);
+	for (size_t i = 0; i < count; i++, at += 8 + sizes[i - 1]) {
+		bytes[at] = (unsigned char)tags[i];
+		memcpy(bytes + at + 4, &(uint32_t){ (uint32_t)sizes[i] }, 4);
+		memcpy(bytes + at + 8, values[i], sizes[i]);
+	}
+	free(base);
+	good = decode_plan(&plan, bytes, length);
+	free(bytes);
+	return good;
+}
+
+static bool
+decodes_optional(uint16_t tag, const void *value, size_t size)
+{
+	bool good = decodes_followed(1, &tag, &value, &size);
+
+	if (good)
+		decode_free(&plan);
+	return good;
+}
+
+static void
+an_optional_field_may_be_missing_and_is_then_as_nothing(void **state)
+{
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 1, &length);
+
+	(void)state;
+	assert_true(decode_plan(&plan, bytes, length));
+	free(bytes);
+	assert_int_equal(plan.audit_loss, AUDIT_LOSS_LATER);
+	assert_int_equal(plan.retry_safe, 0);
+	assert_null(plan.input);
+	assert_int_equal(plan.input_length, 0);
+	decode_free(&plan);
+}
+
+static void
+optional_fields_arrive(void **state)
+{
+	static const unsigned char kill_it[8] = { AUDIT_LOSS_KILL }, one[8] = { 1 };
+	static const uint16_t tags[] = { PLAN_AUDIT_LOSS, PLAN_RETRY_SAFE, PLAN_STDIN };
+	const void *values[] = { kill_it, one, "a\0b\n" };
+	const size_t sizes[] = { 8, 8, 4 };
+
+	(void)state;
+	assert_true(decodes_followed(3, tags, values, sizes));
+	assert_int_equal(plan.audit_loss, AUDIT_LOSS_KILL);
+	assert_int_equal(plan.retry_safe, 1);
+	assert_int_equal(plan.input_length, 4);
+	assert_memory_equal(plan.input, "a\0b\n", 4);
+	decode_free(&plan);
+}
+
+static void
+optional_fields_keep_their_bounds(void **state)
+{
+	static const unsigned char most[8] = { AUDIT_LOSS_COUNT - 1 }, beyond[8] = { AUDIT_LOSS_COUNT },
+	    two[8] = { 2 }, huge[8] = { 1, 0, 0, 0, 0, 0, 0, 0x80 };
+	unsigned char *input = calloc(1, LIMIT_STDIN_BYTES + 1);
+
+	(void)state;
+	assert_true(decodes_optional(PLAN_AUDIT_LOSS, most, 8));
+	assert_false(decodes_optional(PLAN_AUDIT_LOSS, beyond, 8));
+	assert_false(decodes_optional(PLAN_AUDIT_LOSS, huge, 8));
+	assert_false(decodes_optional(PLAN_AUDIT_LOSS, most, 7));
+	assert_false(decodes_optional(PLAN_AUDIT_LOSS, "", 0));
+	assert_false(decodes_optional(PLAN_RETRY_SAFE, two, 8));
+	assert_false(decodes_optional(PLAN_RETRY_SAFE, huge, 8));
+	assert_false(decodes_optional(PLAN_RETRY_SAFE, two, 4));
+	assert_false(decodes_optional(PLAN_STDIN, "", 0));
+	assert_true(decodes_optional(PLAN_STDIN, input, LIMIT_STDIN_BYTES));
+	assert_false(decodes_optional(PLAN_STDIN, input, LIMIT_STDIN_BYTES + 1));
+	assert_false(decodes_optional(PLAN_TAG_END, two, 8));
+	free(input);
+}
+
+static void
+an_optional_field_is_there_once_and_in_its_place(void **state)
+{
+	static const unsigned char one[8] = { 1 };
+	static const uint16_t twice[] = { PLAN_RETRY_SAFE, PLAN_RETRY_SAFE },
+	    inputs[] = { PLAN_STDIN, PLAN_STDIN }, backwards[] = { PLAN_RETRY_SAFE, PLAN_AUDIT_LOSS };
+	const void *values[] = { one, one };
+	const size_t sizes[] = { 8, 8 };
+
+	(void)state;
+	assert_false(decodes_followed(2, twice, values, sizes));
+	assert_false(decodes_followed(2, inputs, values, sizes));
+	assert_false(decodes_followed(2, backwards, values, sizes));
+}
+
 static void
 any_byte_cut_off_is_noticed(void **state)
 {
@@ -362,6 +467,10 @@ main(void)
 		cmocka_unit_test(a_good_plan_arrives_whole),
 		cmocka_unit_test(without_an_interpreter_there_is_none),
 		cmocka_unit_test(every_field_must_be_there_once),
+		cmocka_unit_test(an_optional_field_may_be_missing_and_is_then_as_nothing),
+		cmocka_unit_test(optional_fields_arrive),
+		cmocka_unit_test(optional_fields_keep_their_bounds),
+		cmocka_unit_test(an_optional_field_is_there_once_and_in_its_place),
 		cmocka_unit_test(every_field_has_its_size),
 		cmocka_unit_test(any_byte_cut_off_is_noticed),
 		cmocka_unit_test(unknown_tags_and_bytes_left_over_are_refused),

@@ -329,6 +329,23 @@ old_acknowledged_records_are_forgotten_but_the_newest(void **state)
 	letters_free(&letter);
 }
 
+/* Nobody hears of a record that is not committed. */
+static void
+what_is_gathered_leaves_with_its_commit(void **state)
+{
+	uint64_t first, second;
+
+	welcome(NONE, false);
+	store_gather(*state);
+	first = add("one");
+	second = add("two");
+	expect(-1);
+	outbox_gathered(&outbox);
+	expect((int64_t)first);
+	expect((int64_t)second);
+	expect(-1);
+}
+
 #define ON(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int
@@ -336,6 +353,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ON(nothing_leaves_before_the_welcome_and_then_all_in_order),
+		ON(what_is_gathered_leaves_with_its_commit),
 		ON(effects_come_after_the_acknowledgement_once_and_in_order),
 		ON(a_new_broker_sends_again_what_was_not_acknowledged),
 		ON(no_more_is_sent_than_the_window_holds),

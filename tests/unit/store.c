@@ -261,6 +261,67 @@ attempts_and_decisions_keep_their_order(void **state)
 	jobs_free(&job);
 }
 
+/* A process that gathers one job and is killed, after store_flush() or without. */
+static void
+gather_and_die(struct job *job, bool flush)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct store *store = store_open();
+
+		store_gather(store);
+		add(store, job);
+		if (flush)
+			store_flush(store);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void
+what_is_gathered_is_committed_by_the_flush(void **state)
+{
+	struct job lost = queue_job("lost"), kept = queue_job("kept"), back;
+
+	store_close(*state);
+	*state = NULL;
+	gather_and_die(&lost, false);
+	gather_and_die(&kept, true);
+	*state = store_open();
+	assert_false(jobs_by_id(*state, lost.id.at, &back));
+	assert_true(jobs_by_id(*state, kept.id.at, &back));
+	jobs_free(&back);
+	jobs_free(&lost);
+	jobs_free(&kept);
+}
+
+static void
+roll_back_what_is_gathered(void *context)
+{
+	store_begin(context);
+	store_rollback(context);
+}
+
+static void
+one_that_stands_alone_takes_nothing_gathered_back(void **state)
+{
+	struct job kept = queue_job("kept"), gone = queue_job("gone"), back;
+
+	store_gather(*state);
+	add(*state, &kept);
+	assert_true(queue_dies(roll_back_what_is_gathered, *state));
+	store_begin_alone(*state);
+	jobs_add(*state, &gone);
+	store_rollback(*state);
+	store_gathered(*state);
+	assert_true(jobs_by_id(*state, kept.id.at, &back));
+	jobs_free(&back);
+	assert_false(jobs_by_id(*state, gone.id.at, &back));
+	jobs_free(&kept);
+	jobs_free(&gone);
+}
+
 #define ON(test) cmocka_unit_test_setup_teardown(test, queue_setup, queue_teardown)
 
 int
@@ -272,6 +333,8 @@ main(void)
 		ON(a_value_outside_its_check_ends_the_process),
 		ON(what_is_not_committed_is_not_there),
 		ON(what_is_committed_survives_a_new_opening),
+		ON(what_is_gathered_is_committed_by_the_flush),
+		ON(one_that_stands_alone_takes_nothing_gathered_back),
 		ON(two_openings_of_one_queue_are_one_too_many),
 		ON(a_file_that_is_no_queue_is_refused),
 		ON(a_link_in_place_of_the_queue_is_refused),
