@@ -215,7 +215,7 @@ outbox_settle(struct outbox *outbox, void (*visit)(void *context, const struct l
 
 	if (first == end)
 		return;
-	/* Not synced: what a power cut takes back the auditor says again (AUDIT A8, iv). */
+	/* Not synced: what a power cut takes back the auditor says again. */
 	store_begin_unsynced(outbox->store);
 	for (uint64_t sn = first; sn < end; sn++)
 		letters_acked(outbox->store, sn, outbox->seqs[sn % OUTBOX_WINDOW]);
