@@ -109,6 +109,15 @@ what_was_put_back_is_noticed_exactly_when_it_matters(void **state)
 			}
 }
 
+/* A change before the greeting must not hide how much an older database lacks. */
+static void
+what_is_added_before_the_greeting_hides_nothing(void **state)
+{
+	(void)state;
+	must_hold("sadrdSa");
+	must_hold("sadrdSaaa");
+}
+
 static uint32_t
 next(uint32_t *seed)
 {
@@ -163,6 +172,7 @@ main(void)
 		cmocka_unit_test(a_lost_record_fails_the_model),
 		cmocka_unit_test(a_crash_at_every_step_loses_nothing_and_repeats_nothing),
 		cmocka_unit_test(what_was_put_back_is_noticed_exactly_when_it_matters),
+		cmocka_unit_test(what_is_added_before_the_greeting_hides_nothing),
 		cmocka_unit_test(schedules_made_at_random_hold),
 	};
 
