@@ -19,8 +19,6 @@
 #include "ask.h"
 
 #define CREATE_RULESET_VERSION 1
-/* Exit status of the child that tries; errnos are below. */
-#define EMPTY 255
 
 void
 ask_release(char *text, size_t size)
@@ -45,34 +43,6 @@ int
 ask_landlock_error(void)
 {
 	return syscall(SYS_landlock_create_ruleset, NULL, 0, CREATE_RULESET_VERSION) < 0 ? errno : 0;
-}
-
-/* A host that restricts them lets them be made, but without capabilities: so a host name must be set as well. */
-static int
-try_namespace(void)
-{
-	if (unshare(CLONE_NEWUSER) < 0)
-		return errno & 0x7f;
-	return unshare(CLONE_NEWUTS) < 0 || sethostname("probe", 5) < 0 ? EMPTY : 0;
-}
-
-enum ask_namespace
-ask_user_namespace(int *error)
-{
-	pid_t child = fork();
-	int status = 0;
-
-	*error = 0;
-	if (child == 0)
-		_exit(try_namespace());
-	if (child < 0 || waitpid(child, &status, 0) < 0) {
-		*error = errno;
-		return ASK_NAMESPACE_REFUSED;
-	}
-	if (!WIFEXITED(status))
-		return ASK_NAMESPACE_KILLED;
-	*error = WEXITSTATUS(status);
-	return *error == 0 ? ASK_NAMESPACE_WORKS : *error == EMPTY ? ASK_NAMESPACE_EMPTY : ASK_NAMESPACE_REFUSED;
 }
 
 static int

@@ -17,16 +17,6 @@ bool ask_file(const char *path, char *text, size_t size);
 /* Why there is no Landlock: EOPNOTSUPP when it is not switched on, ENOSYS when the kernel has none. */
 int ask_landlock_error(void);
 
-enum ask_namespace {
-	ASK_NAMESPACE_WORKS,
-	ASK_NAMESPACE_EMPTY,   /* it can be made, and its maker has no capability in it */
-	ASK_NAMESPACE_REFUSED, /* *error says why */
-	ASK_NAMESPACE_KILLED
-};
-
-/* Make a user namespace, and something in it that takes a capability; both end with a child. */
-enum ask_namespace ask_user_namespace(int *error);
-
 /* Raise loopback in a network namespace of a child's own: 0, or the errno. */
 int ask_loopback(void);
 

@@ -8,6 +8,7 @@
 #include "profile.h"
 #include "reach.h"
 #include "text.h"
+#include "user_namespace.h"
 
 #include "ask.h"
 #include "probe.h"
@@ -106,31 +107,34 @@ probe_seccomp(struct probe *probe)
 		set(probe, PROBE_OK, actions, "");
 }
 
+/*
+ * What an ordinary account's workspace takes and a smaller cage cannot stand in for (SECURITY.md, "No cage without
+ * a user namespace").  How it is refused decides where to look, and what is left to do without changing the host.
+ */
+#define OTHER_WAYS "a workspace that root starts, or the system service, needs none of this account's"
+
+static const char *
+remedy_of_namespace(enum user_namespace answer, int error)
+{
+	if (answer == USER_NAMESPACE_EMPTY)
+		return "the line apparmor_restrict_userns says why: agent-safe's AppArmor profile; or " OTHER_WAYS;
+	if (answer == USER_NAMESPACE_KILLED)
+		return "a system call filter around this account forbids it: in a container unshare and clone with "
+		    "CLONE_NEWUSER must be allowed from outside";
+	if (error == ENOSPC)
+		return "the line max_user_namespaces says why: there root needs one, too";
+	if (error == EACCES)
+		return "an LSM forbids it: the lines selinux and apparmor_restrict_userns say which; or " OTHER_WAYS;
+	return "the next lines say why; when they do not, a system call filter or a chroot forbids it: in a container "
+	    "unshare and clone with CLONE_NEWUSER must be allowed from outside; or " OTHER_WAYS;
+}
+
 /* Make one and end: the only answer that counts. */
 static void
-probe_user_namespace(struct probe *probe)
+probe_user_namespace(struct probe *probe, enum user_namespace answer, int error)
 {
-	int error = 0;
-
-	switch (ask_user_namespace(&error)) {
-	case ASK_NAMESPACE_WORKS:
-		set(probe, PROBE_OK, "can be made by this account", "");
-		return;
-	case ASK_NAMESPACE_EMPTY:
-		set(probe, PROBE_MISSING, "can be made, but gives this account no capability in it",
-		    "the line apparmor_restrict_userns says why: agent-safe's AppArmor profile, or a workspace "
-		    "that root starts");
-		return;
-	case ASK_NAMESPACE_KILLED:
-		set(probe, PROBE_MISSING, "killed", "a system call filter around this account forbids it: in a "
-		    "container unshare and clone with CLONE_NEWUSER must be allowed from outside");
-		return;
-	case ASK_NAMESPACE_REFUSED:
-		break;
-	}
-	set(probe, PROBE_MISSING, strerror(error), error == ENOSPC ? "the line max_user_namespaces says why" :
-	    "the next lines say why; when they do not, a system call filter forbids it: in a container unshare and "
-	    "clone with CLONE_NEWUSER must be allowed from outside");
+	set(probe, answer == USER_NAMESPACE_WORKS ? PROBE_OK : PROBE_MISSING, user_namespace_text(answer, error),
+	    remedy_of_namespace(answer, error));
 }
 
 /* Only an ordinary account is stopped by these: root's launch and the system service make theirs as root. */
@@ -173,18 +177,27 @@ probe_apparmor(struct probe *probe, enum probe_state namespaces)
 		    "workspace that root starts, or the system service. The restriction itself can stay as it is");
 }
 
-/* Nothing runs at 0, for root neither: also the executor of root's trio lives in one. */
+/*
+ * Nothing runs at 0, for root neither: also the executor of root's trio lives in one.  The number is that of the
+ * namespace we are in; those around it (a container's) have numbers of their own, which only ENOSPC shows.
+ */
 static void
-probe_count(struct probe *probe)
+probe_count(struct probe *probe, int error)
 {
-	char value[64];
+	char value[64], found[128];
 
 	if (!read_line("/proc/sys/user/max_user_namespaces", value, sizeof(value)))
 		set(probe, PROBE_OK, "not on this kernel", "");
-	else
-		set(probe, strcmp(value, "0") != 0 ? PROBE_OK : PROBE_MISSING, value,
-		    "sysctl user.max_user_namespaces=64 leaves room for what agent-safe makes: one for each trio that "
-		    "root starts, four for each of an ordinary account");
+	else if (strcmp(value, "0") == 0)
+		set(probe, PROBE_MISSING, value, "sysctl user.max_user_namespaces=64 leaves room for what agent-safe "
+		    "makes: one for each trio that root starts, five for each of an ordinary account");
+	else if (error != ENOSPC)
+		set(probe, PROBE_OK, value, "");
+	else {
+		text_format(found, sizeof(found), "%s here, and all of them are in use or the container has fewer", value);
+		set(probe, PROBE_MISSING, found, "end what holds them (lsns -t user), or raise "
+		    "user.max_user_namespaces where the number is too small: on the host, when this is a container");
+	}
 }
 
 /* SELinux asks since Linux 6.1 whether a domain may make one (user_namespace create). */
@@ -311,17 +324,19 @@ probe_machine(struct probe probes[PROBES_MOST])
 	static const char *const names[] = { "kernel", "landlock", "seccomp", "user_namespace",
 		"unprivileged_userns_clone", "apparmor_restrict_userns", "selinux", "max_user_namespaces", "cgroup",
 		"cgroup_memory", "cgroup_pids", "programs", "account", "network_loopback", "network_tcp_ports" };
+	int error;
+	enum user_namespace answer = user_namespace_try(&error);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		probes[i] = (struct probe){ .name = names[i] };
 	probe_kernel(&probes[0]);
 	probe_landlock(&probes[1]);
 	probe_seccomp(&probes[2]);
-	probe_user_namespace(&probes[3]);
+	probe_user_namespace(&probes[3], answer, error);
 	probe_clone(&probes[4]);
 	probe_apparmor(&probes[5], probes[3].state);
 	probe_selinux(&probes[6], probes[3].state);
-	probe_count(&probes[7]);
+	probe_count(&probes[7], error);
 	probe_cgroup(&probes[8]);
 	probe_controller(&probes[9], "memory");
 	probe_controller(&probes[10], "pids");

@@ -13,7 +13,9 @@
 #include "box.h"
 #include "cage.h"
 #include "nsmap.h"
+#include "refuse.h"
 #include "scope.h"
+#include "user_namespace.h"
 
 #define NAMESPACE_LIMIT "/proc/sys/user/max_user_namespaces"
 
@@ -25,6 +27,20 @@ static const cap_value_t kept[] = { CAP_SYS_ADMIN, CAP_SETUID, CAP_SETGID, CAP_S
 	CAP_NET_ADMIN };
 
 #define KEPT (int)(sizeof(kept) / sizeof(kept[0]))
+
+void
+cage_require(const struct launch *launch)
+{
+	enum user_namespace answer;
+	int error;
+
+	if (launch->root)
+		return;
+	answer = user_namespace_try(&error);
+	if (answer != USER_NAMESPACE_WORKS)
+		refuse_start("cage_unavailable", "no job can be confined: a user namespace: %s. `agent-safe doctor` names "
+		    "what forbids it, and what to do", user_namespace_text(answer, error));
+}
 
 /* The limit belongs to the namespace we are in: a job cannot make one to fill its bounding set again. */
 static void

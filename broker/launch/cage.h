@@ -5,6 +5,13 @@
 #include "launch.h"
 
 /*
+ * An ordinary user: ends the start where this kernel gives no user namespace, before anything is made.  There is no
+ * cage without one, whatever a policy's minimum leaves out; SECURITY.md says why.  Root has nothing to ask here:
+ * cage_enter() makes the one that there is.
+ */
+void cage_require(const struct launch *launch);
+
+/*
  * Root: mount namespace with the box, then one user namespace with network, IPC and host
  * name of its own, in which no further one can be made; another uid that keeps SYS_ADMIN
  * SETUID SETGID SETPCAP KILL there.  With a network in the bounds also NET_ADMIN; with

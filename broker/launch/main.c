@@ -8,6 +8,7 @@
  */
 #include <unistd.h>
 
+#include "cage.h"
 #include "cgroup.h"
 #include "launch.h"
 #include "process.h"
@@ -25,6 +26,7 @@ main(int argc, char **argv)
 	if (!state_lock(&launch))
 		return 0; /* another trio lives: it serves */
 
+	cage_require(&launch);
 	uids_choose(&launch);
 	state_open(&launch);
 	policy_bounds_read(&launch);

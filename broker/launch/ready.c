@@ -41,6 +41,19 @@ find_reason(char *text)
 /* How the broker's last words begin when it is the database that cannot be used. */
 static const char database[] = "broker: store: ";
 
+/*
+ * The executor's own words, whoever of the three was seen to end first; and what confine_privileges() says where the
+ * kernel had one user namespace to try, and not as many as are needed.
+ */
+static bool
+is_about_the_cage(const char *reason)
+{
+	static const char executor[] = "executor: ";
+
+	return strncmp(reason, executor, strlen(executor)) == 0 ||
+	    strstr(reason, "confine: no user namespace of our own");
+}
+
 static _Noreturn void
 refuse_with_reason(const struct launch *launch, const char *code, const char *what)
 {
@@ -54,7 +67,7 @@ refuse_with_reason(const struct launch *launch, const char *code, const char *wh
 	reason = find_reason(text);
 	if (strncmp(reason, database, strlen(database)) == 0)
 		refuse_start("storage_error", "%s", reason + strlen(database));
-	refuse_start(code, "%s: %s", what, reason);
+	refuse_start(is_about_the_cage(reason) ? "cage_unavailable" : code, "%s: %s", what, reason);
 }
 
 static void

@@ -1,4 +1,4 @@
-/* links: broker/cli/probe.c broker/cli/probe_network.c shared/landlock_rights.c shared/text.c shared/profile.c */
+/* links: broker/cli/probe.c broker/cli/probe_network.c shared/landlock_rights.c shared/text.c shared/profile.c shared/user_namespace_text.c */
 /* What doctor makes of a machine's answers: kernels from 5.10 to 6.18, and hosts that forbid things. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +15,7 @@
 #include "landlock.h"
 #include "reach.h"
 #include "text.h"
+#include "user_namespace.h"
 
 #include "ask.h"
 #include "probe.h"
@@ -23,7 +24,7 @@
 struct machine {
 	const char *release;
 	int abi, landlock_error;
-	enum ask_namespace namespaces;
+	enum user_namespace namespaces;
 	int namespace_error;
 	const char *cgroup;
 	int loopback; /* the errno */
@@ -58,8 +59,8 @@ ask_landlock_error(void)
 	return machine->landlock_error;
 }
 
-enum ask_namespace
-ask_user_namespace(int *error)
+enum user_namespace
+user_namespace_try(int *error)
 {
 	*error = machine->namespace_error;
 	return machine->namespaces;
@@ -231,30 +232,38 @@ no_filter_means_nothing_runs(void **state)
 static void
 who_forbids_user_namespaces_is_named(void **state)
 {
-	static const struct machine debian = { GOOD, .namespaces = ASK_NAMESPACE_REFUSED, .namespace_error = EPERM,
+	static const struct machine debian = { GOOD, .namespaces = USER_NAMESPACE_REFUSED, .namespace_error = EPERM,
 	    .files = { ACTIONS, CONTROLLERS, "/proc/sys/kernel/unprivileged_userns_clone", "0\n" } };
-	static const struct machine ubuntu = { GOOD, .namespaces = ASK_NAMESPACE_EMPTY,
+	static const struct machine ubuntu = { GOOD, .namespaces = USER_NAMESPACE_EMPTY,
 	    .files = { ACTIONS, CONTROLLERS, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n" } };
 	static const struct machine allowed = { GOOD,
 	    .files = { ACTIONS, CONTROLLERS, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1\n" } };
-	static const struct machine none = { GOOD, .namespaces = ASK_NAMESPACE_REFUSED, .namespace_error = ENOSPC,
+	static const struct machine none = { GOOD, .namespaces = USER_NAMESPACE_REFUSED, .namespace_error = ENOSPC,
 	    .files = { ACTIONS, CONTROLLERS, "/proc/sys/user/max_user_namespaces", "0\n" } };
-	static const struct machine selinux = { GOOD, .namespaces = ASK_NAMESPACE_REFUSED, .namespace_error = EACCES,
+	static const struct machine selinux = { GOOD, .namespaces = USER_NAMESPACE_REFUSED, .namespace_error = EACCES,
 	    .files = { ACTIONS, CONTROLLERS, "/sys/fs/selinux/enforce", "1" } };
-	static const struct machine container = { GOOD, .namespaces = ASK_NAMESPACE_REFUSED, .namespace_error = EPERM,
+	static const struct machine used_up = { GOOD, .namespaces = USER_NAMESPACE_REFUSED, .namespace_error = ENOSPC,
+	    .files = { ACTIONS, CONTROLLERS, "/proc/sys/user/max_user_namespaces", "63" } };
+	static const struct machine container = { GOOD, .namespaces = USER_NAMESPACE_REFUSED, .namespace_error = EPERM,
 	    .files = { ACTIONS, CONTROLLERS } };
-	static const struct machine killed = { GOOD, .namespaces = ASK_NAMESPACE_KILLED,
+	static const struct machine killed = { GOOD, .namespaces = USER_NAMESPACE_KILLED,
 	    .files = { ACTIONS, CONTROLLERS } };
 
 	(void)state;
+	expect(&debian, 1000, "user_namespace", PROBE_MISSING, "not permitted", "or the system service");
 	expect(&debian, 1000, "unprivileged_userns_clone", PROBE_MISSING, "0", "system service");
 	expect(&debian, 0, "unprivileged_userns_clone", PROBE_OK, "0", "");
 	expect(&ubuntu, 1000, "user_namespace", PROBE_MISSING, "no capability", "AppArmor");
+	expect(&ubuntu, 1000, "user_namespace", PROBE_MISSING, "no capability", "or the system service");
 	expect(&ubuntu, 1000, "apparmor_restrict_userns", PROBE_MISSING, "1", "/etc/apparmor.d/agent-safe");
 	expect(&ubuntu, 0, "apparmor_restrict_userns", PROBE_OK, "1", "");
 	expect(&allowed, 1000, "apparmor_restrict_userns", PROBE_OK, "allowed for this program", "");
 	expect(&none, 0, "user_namespace", PROBE_MISSING, "No space", "max_user_namespaces");
 	expect(&none, 0, "max_user_namespaces", PROBE_MISSING, "0", "max_user_namespaces=64");
+	expect(&used_up, 1000, "user_namespace", PROBE_MISSING, "No space", "max_user_namespaces");
+	expect(&used_up, 1000, "max_user_namespaces", PROBE_MISSING, "63 here, and all of them are in use", "lsns");
+	expect(&debian, 1000, "max_user_namespaces", PROBE_OK, "not on this kernel", "");
+	expect(&selinux, 1000, "user_namespace", PROBE_MISSING, "Permission denied", "the lines selinux");
 	expect(&selinux, 1000, "selinux", PROBE_MISSING, "enforcing", "user_namespace { create }");
 	expect(&selinux, 0, "selinux", PROBE_OK, "enforcing", "");
 	expect(&container, 1000, "user_namespace", PROBE_MISSING, "not permitted", "container");

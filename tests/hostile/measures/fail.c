@@ -5,9 +5,11 @@
  * `fail`, also beside it, one line each:
  *
  *   CALL ARGUMENT VALUE ANSWER   the call by its name, where its argument (0-5; "-": any) has this
- *                                value, answers this errno; 0: it claims success, without effect
+ *                                value, answers this errno; 0: it claims success, without effect;
+ *                                kill: it ends the process
  *
- * Started with arguments (launch asks broker and auditor something first) nothing fails.
+ * Started with arguments (launch asks broker and auditor something first) nothing fails, except around launch and
+ * the command line tool, and then in all that they start.
  */
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -60,7 +62,8 @@ let_fail(const char *call, const char *argument, const char *value, const char *
 {
 	bool any = strcmp(argument, "-") == 0;
 	unsigned at = (unsigned)offsetof(struct seccomp_data, args) + 8u * (unsigned)strtoul(argument, NULL, 10);
-	unsigned errors = (unsigned)strtoul(answer, NULL, 10);
+	unsigned verdict = strcmp(answer, "kill") == 0 ? SECCOMP_RET_KILL_PROCESS :
+	    SECCOMP_RET_ERRNO | (unsigned)strtoul(answer, NULL, 10);
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		struct sock_filter steps[] = {
@@ -69,7 +72,7 @@ let_fail(const char *call, const char *argument, const char *value, const char *
 			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, any ? offsetof(struct seccomp_data, nr) : at),
 			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 			    any ? (unsigned)calls[i].number : (unsigned)strtoul(value, NULL, 10), 0, 1),
-			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | errors),
+			BPF_STMT(BPF_RET | BPF_K, verdict),
 			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 		};
 
@@ -111,7 +114,7 @@ main(int argc, char **argv)
 		die("fail: /proc/self/exe");
 	*slash = '\0';
 	snprintf(path, sizeof(path), "%s/real/%s", own, slash + 1);
-	if (argc == 1 || strcmp(slash + 1, "agent-safe-launch") == 0)
+	if (argc == 1 || strcmp(slash + 1, "agent-safe-launch") == 0 || strcmp(slash + 1, "agent-safe") == 0)
 		read_orders(own);
 	execve(path, argv, environ ? environ : environment);
 	die(path);
