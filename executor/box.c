@@ -44,7 +44,8 @@ enter_namespaces(enum network network)
 	int own = network == NETWORK_TCP_PORTS ? 0 : CLONE_NEWNET; /* jobs stay where we are */
 
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | own) < 0)
-		fatal("namespaces of our own (user, mount, ipc, uts, net): %s (see `agent-safe doctor`)", strerror(errno));
+		fatal("namespaces of our own (user, mount, ipc, uts, net): %s (see `agent-safe doctor`)",
+		    strerror(errno));
 	write_file("/proc/self/setgroups", "deny");
 	map_one("/proc/self/uid_map", uid);
 	map_one("/proc/self/gid_map", gid);

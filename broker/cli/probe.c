@@ -194,7 +194,8 @@ probe_count(struct probe *probe, int error)
 	else if (error != ENOSPC)
 		set(probe, PROBE_OK, value, "");
 	else {
-		text_format(found, sizeof(found), "%s here, and all of them are in use or the container has fewer", value);
+		text_format(found, sizeof(found), "%s here, and all of them are in use or the container has fewer",
+		    value);
 		set(probe, PROBE_MISSING, found, "end what holds them (lsns -t user), or raise "
 		    "user.max_user_namespaces where the number is too small: on the host, when this is a container");
 	}

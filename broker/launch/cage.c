@@ -38,8 +38,8 @@ cage_require(const struct launch *launch)
 		return;
 	answer = user_namespace_try(&error);
 	if (answer != USER_NAMESPACE_WORKS)
-		refuse_start("cage_unavailable", "no job can be confined: a user namespace: %s. `agent-safe doctor` names "
-		    "what forbids it, and what to do", user_namespace_text(answer, error));
+		refuse_start("cage_unavailable", "no job can be confined: a user namespace: %s. `agent-safe doctor` "
+		    "names what forbids it, and what to do", user_namespace_text(answer, error));
 }
 
 /* The limit belongs to the namespace we are in: a job cannot make one to fill its bounding set again. */
