@@ -15,7 +15,7 @@ enum user_namespace {
 };
 
 /*
- * A child makes one, and in it something that takes a capability; both end with the child.  *error is an errno
+ * A child makes one, and does in it what takes a capability; both end with the child.  *error is an errno
  * when it is refused, else 0: EPERM by a switch for all accounts or a filter, EACCES by an LSM, ENOSPC by
  * user.max_user_namespaces (user_namespaces(7), namespaces(7)).
  */

@@ -46,28 +46,47 @@ ask_landlock_error(void)
 }
 
 static int
-raise_loopback(void)
+make_namespace(int kind)
+{
+	return unshare((geteuid() == 0 ? 0 : CLONE_NEWUSER) | kind) < 0 ? errno : 0;
+}
+
+static int
+raise_loopback(int kind)
 {
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP };
-	int fd;
+	int error = make_namespace(kind), fd;
 
-	if (unshare((geteuid() == 0 ? 0 : CLONE_NEWUSER) | CLONE_NEWNET) < 0)
-		return errno;
+	if (error != 0)
+		return error;
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0 ? errno : 0;
 }
 
-int
-ask_loopback(void)
+/* What a child of ours answers: an errno, EPERM when something ended it. */
+static int
+ask_child(int (*question)(int kind), int kind)
 {
 	pid_t child = fork();
 	int status = 0;
 
 	if (child == 0)
-		_exit(raise_loopback());
+		_exit(question(kind));
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		return errno;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+}
+
+int
+ask_namespace(int kind)
+{
+	return ask_child(make_namespace, kind);
+}
+
+int
+ask_loopback(void)
+{
+	return ask_child(raise_loopback, CLONE_NEWNET);
 }
 
 const char *

@@ -17,6 +17,12 @@ bool ask_file(const char *path, char *text, size_t size);
 /* Why there is no Landlock: EOPNOTSUPP when it is not switched on, ENOSYS when the kernel has none. */
 int ask_landlock_error(void);
 
+/*
+ * A namespace of one kind (CLONE_NEWPID), made by a child of its own; an ordinary account's child makes it inside a
+ * user namespace.  0, or the errno.
+ */
+int ask_namespace(int kind);
+
 /* Raise loopback in a network namespace of a child's own: 0, or the errno. */
 int ask_loopback(void);
 

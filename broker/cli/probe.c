@@ -12,6 +12,7 @@
 
 #include "ask.h"
 #include "probe.h"
+#include "probe_namespaces.h"
 #include "probe_network.h"
 
 static void
@@ -323,8 +324,9 @@ size_t
 probe_machine(struct probe probes[PROBES_MOST])
 {
 	static const char *const names[] = { "kernel", "landlock", "seccomp", "user_namespace",
-		"unprivileged_userns_clone", "apparmor_restrict_userns", "selinux", "max_user_namespaces", "cgroup",
-		"cgroup_memory", "cgroup_pids", "programs", "account", "network_loopback", "network_tcp_ports" };
+		"unprivileged_userns_clone", "apparmor_restrict_userns", "selinux", "max_user_namespaces",
+		"other_namespaces", "cgroup", "cgroup_memory", "cgroup_pids", "programs", "account",
+		"network_loopback", "network_tcp_ports" };
 	int error;
 	enum user_namespace answer = user_namespace_try(&error);
 
@@ -338,12 +340,13 @@ probe_machine(struct probe probes[PROBES_MOST])
 	probe_apparmor(&probes[5], probes[3].state);
 	probe_selinux(&probes[6], probes[3].state);
 	probe_count(&probes[7], error);
-	probe_cgroup(&probes[8]);
-	probe_controller(&probes[9], "memory");
-	probe_controller(&probes[10], "pids");
-	probe_programs(&probes[11]);
-	probe_account(&probes[12]);
-	probe_network_loopback(&probes[13]);
-	probe_network_ports(&probes[14]);
+	probe_other_namespaces(&probes[8], answer);
+	probe_cgroup(&probes[9]);
+	probe_controller(&probes[10], "memory");
+	probe_controller(&probes[11], "pids");
+	probe_programs(&probes[12]);
+	probe_account(&probes[13]);
+	probe_network_loopback(&probes[14]);
+	probe_network_ports(&probes[15]);
 	return sizeof(names) / sizeof(*names);
 }

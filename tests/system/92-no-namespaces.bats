@@ -30,15 +30,17 @@ wrap_all() {
 	measures_fail
 }
 
-# within LIMIT CMD...: as root of a user namespace with this max_user_namespaces; uids are those of the host.
+# within LIMIT CMD...: as root of a user namespace with this max_user_namespaces (or KIND=LIMIT: of another kind);
+# uids are those of the host.
 within() {
-	local limit=$1 pipes=$BATS_TEST_TMPDIR/pipes pid status=0
+	local limit=${1#*=} kind=user pipes=$BATS_TEST_TMPDIR/pipes pid status=0
+	[ "$limit" = "$1" ] || kind=${1%=*}
 	shift
 	mkdir "$pipes"
 	mkfifo "$pipes/ready" "$pipes/go"
 	# Once more by exec when the maps are there: only then it has its capabilities.
 	unshare -U bash -c 'echo >"$1/ready"; read -r <"$1/go"; shift; exec bash -c "$@"' bash "$pipes" \
-	    'echo "$0" >/proc/sys/user/max_user_namespaces && exec "$@"' "$limit" "$@" &
+	    'echo "${0#*=}" >"/proc/sys/user/max_${0%=*}_namespaces" && exec "$@"' "$kind=$limit" "$@" &
 	pid=$!
 	read -r <"$pipes/ready"
 	echo 0 0 200000 >"/proc/$pid/uid_map"
@@ -148,4 +150,25 @@ bare_minimum() {
 	doctor_says 'No space left'
 	jq -e '.checks[] | select(.name == "max_user_namespaces") | .state == "missing" and
 	    (.found | test("^[1-9][0-9]* here, and all of them are in use"))' <<<"$output"
+}
+
+@test "no room for another kind, for real: doctor names the kind, and nothing runs with less" {
+	local kind
+	need_root
+	for kind in mnt net ipc uts; do
+		run tool_within "$kind=0" status
+		refused 'namespaces of our own'
+	done
+	for kind in mnt pid net ipc uts cgroup; do
+		run tool_within "$kind=0" doctor
+		[ "$status" = 2 ]
+		jq -e --arg k "$kind" '[.checks[] | select(.state == "missing")] | length == 1 and .[0].name == "other_namespaces" and
+		    .[0].found == "\($k): No space left on device" and (.[0].remedy | test("user.max_KIND_namespaces"))' <<<"$output"
+	done
+	for kind in pid cgroup; do
+		tool_within "$kind=0" status >/dev/null
+		run run_job true
+		jq -e '.status == "failed" and (.attempts_log[0] | .outcome == "refused" and .stage == "namespace")' <<<"$output"
+		workspace_stop
+	done
 }

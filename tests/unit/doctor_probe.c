@@ -1,4 +1,4 @@
-/* links: broker/cli/probe.c broker/cli/probe_network.c shared/landlock_rights.c shared/text.c shared/profile.c shared/user_namespace_text.c */
+/* links: broker/cli/probe.c broker/cli/probe_network.c broker/cli/probe_namespaces.c shared/landlock_rights.c shared/text.c shared/profile.c shared/user_namespace_text.c */
 /* What doctor makes of a machine's answers: kernels from 5.10 to 6.18, and hosts that forbid things. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct machine {
 	int namespace_error;
 	const char *cgroup;
 	int loopback; /* the errno */
+	int without, without_error; /* a namespace of this kind: the errno */
 	const char *files[12];
 };
 
@@ -64,6 +66,12 @@ user_namespace_try(int *error)
 {
 	*error = machine->namespace_error;
 	return machine->namespaces;
+}
+
+int
+ask_namespace(int kind)
+{
+	return kind & machine->without ? machine->without_error : 0;
 }
 
 int
@@ -271,6 +279,27 @@ who_forbids_user_namespaces_is_named(void **state)
 }
 
 static void
+a_kind_of_namespace_that_is_missing_is_named(void **state)
+{
+	static const struct machine limits = { GOOD, .files = { ACTIONS, CONTROLLERS },
+	    .without = CLONE_NEWPID | CLONE_NEWNET, .without_error = ENOSPC };
+	static const struct machine kernel = { GOOD, .files = { ACTIONS, CONTROLLERS },
+	    .without = CLONE_NEWCGROUP, .without_error = EINVAL };
+	static const struct machine nothing = { GOOD, .files = { ACTIONS, CONTROLLERS }, .without = ~0,
+	    .without_error = ENOSPC };
+	static const struct machine refused = { GOOD, .files = { ACTIONS, CONTROLLERS },
+	    .namespaces = USER_NAMESPACE_REFUSED, .namespace_error = EPERM, .without = ~0, .without_error = EPERM };
+
+	(void)state;
+	expect(&limits, 1000, "other_namespaces", PROBE_MISSING, "pid: No space left on device; net: No space", "max_KIND");
+	expect(&limits, 0, "other_namespaces", PROBE_MISSING, "pid: No space left on device; net: No space", "max_KIND");
+	expect(&kernel, 0, "other_namespaces", PROBE_MISSING, "cgroup: Invalid argument", "CONFIG_NAMESPACES");
+	expect(&nothing, 0, "other_namespaces", PROBE_MISSING, "mnt: No space left on device; pid", "max_KIND");
+	expect(&refused, 1000, "other_namespaces", PROBE_LESS, "not to be seen", "user_namespace");
+	expect(&refused, 0, "other_namespaces", PROBE_MISSING, "mnt: Operation not permitted", "container");
+}
+
+static void
 a_missing_controller_says_who_has_it(void **state)
 {
 	static const struct machine beside = { .release = "6.1", .abi = 7, .cgroup = "/sys/fs/cgroup/unified", .files = { ACTIONS,
@@ -298,6 +327,7 @@ main(void)
 		cmocka_unit_test(each_network_says_what_it_needs),
 		cmocka_unit_test(no_filter_means_nothing_runs),
 		cmocka_unit_test(who_forbids_user_namespaces_is_named),
+		cmocka_unit_test(a_kind_of_namespace_that_is_missing_is_named),
 		cmocka_unit_test(a_missing_controller_says_who_has_it),
 	};
 
