@@ -2,7 +2,7 @@
 #define CHAIN_H
 
 /*
- * The rules from one line of the log to the next (AUDIT A4, A5, A13): sequence, hash of the line
+ * The rules from one line of the log to the next (agent-safe-audit(7)): sequence, hash of the line
  * before, counters per source, tree, seals, segments.  The auditor passes every line through here
  * before it writes it, recovery and the verifier when they read it.  No I/O.
  */
@@ -99,7 +99,7 @@ const char *chain_begin_at(struct chain *chain, const char *line, size_t length)
 struct cut chain_cut_before(const struct chain *chain, const struct record *record);
 
 /*
- * The text that the next seal signs (AUDIT A5), for a seal line with that t and that next key.
+ * The text that the next seal signs (agent-safe-audit(7)), for a seal line with that t and that next key.
  * Its length.
  */
 size_t chain_seal_text(const struct chain *chain, const char *time, const uint8_t next_key[32],

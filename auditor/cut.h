@@ -2,7 +2,7 @@
 #define CUT_H
 
 /*
- * Where the beginning of a log was removed, and what still tells of it (AUDIT A10): the record
+ * Where the beginning of a log was removed, and what still tells of it (agent-safe-audit(7)): the record
  * log.prune, and the last line of anchors.jsonl.  Pure, fuzzed.
  *
  *   {"anchor":1,"seq":DEC,"prev":"HEX","sn":[DEC,DEC,DEC],"unsealed":DEC,"peaks":["B64",...]}LF

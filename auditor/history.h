@@ -2,7 +2,7 @@
 #define HISTORY_H
 
 /*
- * Enough of the tree to prove any two of its sizes consistent (AUDIT A6): the hash of every full
+ * Enough of the tree to prove any two of its sizes consistent (agent-safe-audit(7)): the hash of every full
  * block of 256 leaves and of the full subtrees over those, and the newest leaves.  Some 64 bytes
  * for 256 lines; the leaves of an old block are read again when they are needed.
  */

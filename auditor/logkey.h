@@ -2,7 +2,7 @@
 #define LOGKEY_H
 
 /*
- * The static key of the log, for witnesses that know a log by one key (AUDIT A6): the file log.key
+ * The static key of the log, for witnesses that know a log by one key (agent-safe-audit(7)): the file log.key
  * beside key.state, "AL1LOGK1" || Ed25519 seed.  It is not forward-secure and need not be: a
  * witness itself keeps to what it has cosigned.
  */

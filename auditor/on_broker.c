@@ -38,7 +38,7 @@ has_acked(struct auditor *auditor, const struct msg_broker_hello *hello)
 	    hello->acked_hash);
 }
 
-/* Log and database must tell the same past (AUDIT A8). */
+/* Log and database must tell the same past. */
 static void
 compare_memories(struct auditor *auditor, const struct msg_broker_hello *hello)
 {

@@ -2,7 +2,7 @@
 #define RECORD_H
 
 /*
- * The canonical bytes of one record: one line of AL1 (AUDIT A4).  Pure, libc only, fuzzed.
+ * The canonical bytes of one record: one line of AL1 (agent-safe-audit(7)).  Pure, libc only, fuzzed.
  *
  *   {"v":1,"seq":N,"prev":"<hex>","t":"<time>","src":"<source>","sn":N,"type":"<type>","d":{...}}\n
  */

@@ -2,7 +2,7 @@
 #define RECOVER_H
 
 /*
- * The start of the pen (AUDIT A5, A10): a first log is begun, an existing one is read and verified
+ * The start of the pen (agent-safe-audit(7)): a first log is begun, an existing one is read and verified
  * from its first line, a torn end is declared in a new segment.  Nothing is ever cut off or
  * rewritten; a loss that no crash explains ends the process with the reason.
  */

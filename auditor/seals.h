@@ -33,7 +33,7 @@ void seals_note(struct seals *seals, const struct chain *chain, const struct rec
 const struct seal *seals_newest(const struct seals *seals);
 const struct seal *seals_find(const struct seals *seals, uint64_t size);
 
-/* The signed text (AUDIT A5), which is the text of the checkpoint; its length. */
+/* The signed text (agent-safe-audit(7)), which is the text of the checkpoint; its length. */
 size_t seals_text(const char *origin, const struct seal *seal, char text[CHAIN_SEAL_TEXT]);
 
 /* The signature line of the newest seal's own key, "<origin>/fs/<n>"; its length. */

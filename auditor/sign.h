@@ -2,7 +2,7 @@
 #define SIGN_H
 
 /*
- * The signing key of the log: a ratchet in two slots of the file key.state (AUDIT A5).  The only
+ * The signing key of the log: a ratchet in two slots of the file key.state (agent-safe-audit(7)).  The only
  * file of the auditor that touches secret keys.  One key signs one seal, then it is erased.
  *
  *   slot n mod 2, at 4096 * (n mod 2) = "AL1KEY01" || u64le n || s_n || SHA-256(first 48 bytes) || zeros

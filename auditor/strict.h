@@ -2,7 +2,7 @@
 #define STRICT_H
 
 /*
- * The strict JSON of AL1 (AUDIT A4), for writer and verifier alike; pure, libc only, fuzzed.
+ * The strict JSON of AL1 (agent-safe-audit(7)), for writer and verifier alike; pure, libc only, fuzzed.
  * An object without whitespace outside strings; depth at most 16; valid UTF-8; no raw control
  * byte; escapes \" \\ \b \f \n \r \t \uxxxx (lower case, no surrogate); keys without escapes,
  * none twice in one object; integers with |n| <= 2^53-1, no "-0".

@@ -18,7 +18,7 @@
 #include "door.h"
 #include "hooks.h"
 #include "last_words.h"
-#include "order.h"
+#include "late.h"
 #include "rules.h"
 #include "weigh.h"
 #include "workers.h"
@@ -273,7 +273,7 @@ idle_tick(struct broker *broker)
 static uint64_t
 expiry_tick(struct broker *broker)
 {
-	uint64_t next_us = earlier(weigh_expire(broker), order_expire(broker));
+	uint64_t next_us = earlier(weigh_expire(broker), late_expire(broker));
 	uint64_t now_us = weigh_now_us(broker);
 
 	if (!next_us)

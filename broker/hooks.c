@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "digest.h"
 #include "limits.h"
 #include "log.h"
 #include "scope.h"
@@ -95,7 +94,7 @@ fill_job(struct job *job, const struct policy_hook *hook, const struct job *abou
 	uint8_t id[16];
 	char uuid[TEXT_UUID];
 
-	random_bytes(id, sizeof(id));
+	jobs_new_id(id);
 	text_uuid(uuid, id);
 	job->id = bytes_copy(id, sizeof(id));
 	job->key = bytes_text(uuid);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "log.h"
 
 #include "jobs.h"
@@ -21,6 +22,14 @@
 #define FREE_TEXT(name) free(job->name);
 #define FREE_BYTES(name) bytes_free(&job->name);
 #define FREE(name, kind, check) FREE_##kind(name)
+
+void
+jobs_new_id(uint8_t id[16])
+{
+	random_bytes(id, 16);
+	id[6] = (uint8_t)((id[6] & 0x0f) | 0x40); /* version 4 */
+	id[8] = (uint8_t)((id[8] & 0x3f) | 0x80);
+}
 
 void
 jobs_add(struct store *store, struct job *job)

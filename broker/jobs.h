@@ -16,6 +16,9 @@ struct job {
 	JOB_COLUMNS(COLUMN_MEMBER, COLUMN_MEMBER)
 };
 
+/* A new random name of a job: a UUID of version 4. */
+void jobs_new_id(uint8_t id[16]);
+
 /* job->seq is set.  Inside a transaction. */
 void jobs_add(struct store *store, struct job *job);
 

@@ -268,6 +268,11 @@ read_wanted(struct operation *operation, struct jobs_page *wanted, int64_t *limi
 	    !params_boolean(operation, "hooks", false, &wanted->hooks) ||
 	    !params_boolean(operation, "inbox", false, &inbox) || !read_cursor(operation, wanted))
 		return false;
+	if (wanted->source && strcmp(wanted->source, "cli") != 0 && strcmp(wanted->source, "mcp") != 0 &&
+	    strcmp(wanted->source, "hook") != 0) {
+		operation_refuse(operation, "invalid_input", "source must be cli, mcp or hook");
+		return false;
+	}
 	if (wanted->statuses == 0)
 		wanted->statuses = UINT32_MAX;
 	wanted->hooks |= wanted->source && strcmp(wanted->source, "hook") == 0;

@@ -47,9 +47,6 @@ bool order_need(struct broker *broker, struct job *job, const struct job *on, en
  */
 void order_job_ended(struct broker *broker, const struct job *job);
 
-/* Cancel what has not begun in its time; the next moment (realtime us), 0: none. */
-uint64_t order_expire(struct broker *broker);
-
 /* Hold or release the whole queue, inside a transaction. */
 void order_pause(struct broker *broker, bool paused);
 

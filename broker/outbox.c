@@ -24,6 +24,7 @@ outbox_open(struct outbox *outbox, struct store *store, const struct channel *au
 	*outbox = (struct outbox){ .store = store,
 		.auditor = auditor,
 		.next_sn = state.next_sn,
+		.opened_sn = state.next_sn,
 		.acked_sn = state.acked_sn,
 		.acked_seq = state.acked_seq,
 		.settled_sn = state.acked_sn };
@@ -45,7 +46,7 @@ outbox_hello(const struct outbox *outbox)
 	struct message message = { .type = MSG_BROKER_HELLO };
 	struct msg_broker_hello *hello = &message.body.broker_hello;
 
-	hello->next_sn = outbox->next_sn;
+	hello->next_sn = outbox->opened_sn;
 	hello->acked_sn = outbox->acked_sn;
 	hello->acked_seq = outbox->acked_seq;
 	memcpy(hello->acked_hash, outbox->acked_hash, sizeof(hello->acked_hash));
@@ -107,9 +108,9 @@ resync(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 
 	json_add_text(d, "by", outbox->resync_by);
 	json_add_integer(d, "log_next_sn", (int64_t)welcome->last_sn + 1);
-	json_add_integer(d, "queue_next_sn", (int64_t)outbox->next_sn);
+	json_add_integer(d, "queue_next_sn", (int64_t)outbox->opened_sn);
 	log_warn("database resync by order of %s: %llu records of the log are unknown here",
-	    outbox->resync_by, (unsigned long long)(welcome->last_sn + 1 - outbox->next_sn));
+	    outbox->resync_by, (unsigned long long)(welcome->last_sn + 1 - outbox->opened_sn));
 	outbox->acked_sn = outbox->settled_sn = welcome->last_sn;
 	outbox->acked_seq = welcome->last_seq;
 	memcpy(outbox->acked_hash, welcome->last_line, sizeof(outbox->acked_hash));
@@ -133,12 +134,12 @@ outbox_welcome(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 		fatal("the log lost records that it had acknowledged: it has %llu of ours, %llu "
 		      "were acknowledged",
 		    (unsigned long long)theirs, (unsigned long long)acked);
-	if (theirs > outbox->next_sn && outbox->resync_by[0])
+	if (theirs > outbox->opened_sn && outbox->resync_by[0])
 		resync(outbox, welcome);
-	else if (theirs > outbox->next_sn)
+	else if (theirs > outbox->opened_sn)
 		fatal("the queue is older than the log: the log has %llu of our records, the queue "
 		      "knows %llu",
-		    (unsigned long long)theirs, (unsigned long long)outbox->next_sn);
+		    (unsigned long long)theirs, (unsigned long long)outbox->opened_sn);
 	if (welcome->degraded)
 		log_warn("this filesystem does not erase in place: old signing keys may survive on "
 		         "the disk");
@@ -215,7 +216,7 @@ outbox_settle(struct outbox *outbox, void (*visit)(void *context, const struct l
 
 	if (first == end)
 		return;
-	/* Not synced: what a power cut takes back the auditor says again (AUDIT A8, iv). */
+	/* Not synced: what a power cut takes back the auditor says again. */
 	store_begin_unsynced(outbox->store);
 	for (uint64_t sn = first; sn < end; sn++)
 		letters_acked(outbox->store, sn, outbox->seqs[sn % OUTBOX_WINDOW]);

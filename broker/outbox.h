@@ -24,6 +24,7 @@ struct outbox {
 	struct store *store;
 	const struct channel *auditor;
 	uint64_t next_sn;      /* of the next record */
+	uint64_t opened_sn;    /* the same when the store was opened: what is added before the welcome tells nothing */
 	uint64_t unsent_sn;    /* the first that has not been sent since the last refusal */
 	uint64_t acked_sn;     /* UINT64_MAX: none */
 	uint64_t acked_seq;

@@ -236,9 +236,7 @@ fill_new(struct job *job, const struct client *client)
 {
 	uint8_t uuid[16];
 
-	random_bytes(uuid, sizeof(uuid));
-	uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40); /* version 4 */
-	uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+	jobs_new_id(uuid);
 	*job = (struct job){ .id = bytes_copy(uuid, sizeof(uuid)),
 		.argv = bytes_copy(NULL, 0),
 		.environment = bytes_copy(NULL, 0),

@@ -55,7 +55,7 @@ read_need(struct operation *operation, struct submission *submission, const stru
 	if (!json_is_object(value) || json_unknown_key(value, names) || !id || wanted == 0 ||
 	    (!want && json_get(value, "want")))
 		return submission_reject(operation, "invalid_input", "after", NULL,
-		    "after must be an array of {\"job_id\", \"want\": \"ok\", \"any\" or \"notok\"}");
+		    "after: each needs the ID of a job and how it must end: ok, any or notok");
 	found = text_read_uuid(id, uuid) && jobs_by_id(operation->broker->store, uuid, &job) &&
 	    client_sees(operation->client, job.submitter_uid);
 	submission->needs[submission->need_count].job = job.seq;

@@ -21,7 +21,7 @@
 #define LIMIT_CPU_PERCENT 102400   /* of one processor: 1024 of them */
 
 #define LIMIT_FIELDS_BYTES (4u << 20) /* a plan: argv and environment at their bounds, with room */
-#define LIMIT_RECORD_BYTES 65536   /* one line of the log with its newline (AUDIT A4) */
+#define LIMIT_RECORD_BYTES 65536   /* one line of the log with its newline (agent-safe-audit(7)) */
 #define LIMIT_RECORD_BODY (LIMIT_RECORD_BYTES - 512) /* d: the header is shorter than 512 bytes */
 
 #define LIMIT_LINE_BYTES (1u << 20) /* one JSON-RPC message with its newline */

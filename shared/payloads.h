@@ -150,7 +150,7 @@ struct msg_witness_reported {
 
 /* --- to the auditor -------------------------------------------------------- */
 
-/* next_sn: what the broker will send next; acked_*: the newest record it knows as synced (AUDIT A8). */
+/* next_sn: what the broker will send next; acked_*: the newest record it knows as synced. */
 struct msg_broker_hello {
 	uint64_t next_sn;
 	uint64_t acked_sn;  /* UINT64_MAX: none */

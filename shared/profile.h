@@ -30,7 +30,7 @@ enum network {
 
 enum profile_proc {
 	PROC_PIDS,   /* subset=pid: processes alone */
-	PROC_MASKED, /* all, with what tells of the host covered (CAGE.md 13) */
+	PROC_MASKED, /* all, with what tells of the host covered */
 };
 
 enum profile_calls {

@@ -3,7 +3,7 @@
 #: make check-full        the same with FULL=1: each layer of the cage taken away, the long forms of some tests, more time
 #: make unit              UNITS=name: unit tests alone, their output as it comes
 #: make fuzz              FUZZ=name SECONDS=60: one fuzz target with clang's libFuzzer
-#: make soak              MINUTES=10: rounds of killing anybody at random and at named points, the model of queue and
+#: make soak              MINUTES=10: the auditor killed 1,000 times, rounds of killing anybody at random and at named points, the model of queue and
 #:                        log on so many schedules of its own, then all fuzz targets in turn
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
@@ -93,15 +93,16 @@ $(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/co
 	    $(wordlist 3,9,$(executor_ROW))
 # The executor without one of its layers.
 LAYERED = syscall prctl mount setsid mounts_show cage_check_namespaces fence_close rlimits_apply \
-    filter_load_job process_reset_signals filter_load_own filter_load_init protect_cover protect_inspect workdir_check decode_plan program_find_named
+    filter_load_job process_reset_signals filter_load_own filter_load_init protect_cover protect_inspect workdir_check decode_plan program_find_named landlock_job
 $(BUILD)/layers/agent-safe-executor: tests/layers/layers.c $(executor_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor \
 	    $(LAYERED:%=-Wl,--wrap=%) -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+comma = ,
 define starter
 $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $$(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=prctl -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,prctl unshare mount) -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
 # Every program with an older kernel's answer about Landlock.

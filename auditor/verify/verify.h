@@ -1,7 +1,7 @@
 #ifndef VERIFY_H
 #define VERIFY_H
 
-/* From segments to a verdict (AUDIT A13; exit codes of the command line). */
+/* From segments to a verdict (agent-safe-audit(7); exit codes of the command line). */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -321,6 +321,8 @@ view_job(const struct json *job, const struct json *assessment)
 	view_member("label", job, "label");
 	view_member("key", job, "idempotency_key");
 	view_member("source", job, "source");
+	if (json_text(json_get(job, "hook")))
+		view_member("hook for", job, "hook");
 	view_member("it says", job, "meta");
 	view_object("submitter", json_get(job, "submitter"));
 	view_moment("created", job, "created_at");

@@ -21,7 +21,7 @@
 #include "scope.h"
 #include "text.h"
 
-#define DEADLINE_MS 120000 /* it checks the last segment: at most 64 MiB (AUDIT A10) */
+#define DEADLINE_MS 120000 /* it checks the last segment: at most 64 MiB (agent-safe-audit(7)) */
 #define NAME_BYTES 64      /* "seg-<20 digits>.jsonl" */
 
 /* A filesystem without such a flag: the log's own chain still holds, so say it and go on. */

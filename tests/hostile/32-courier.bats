@@ -20,6 +20,7 @@ teardown() { workspace_clean; }
 	courier_start
 	run_job true | jq -e '.status == "succeeded"'
 	agent_safe serve --stop >/dev/null
+	rm "$WS_BIN/agent-safe-courier" # one that is just ending still runs it
 	cp "$BUILD_DIR/taken/agent-safe-courier" "$WS_BIN/agent-safe-courier"
 	TAKEN_LOG=$WS_STATE/trio.log
 	taken_start

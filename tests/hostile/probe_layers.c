@@ -1,5 +1,5 @@
 /*
- * What the layers of a cage show of themselves: 9, 18, 28, 30, 50, and beyond the list 83-88.
+ * What the layers of a cage show of themselves: 9, 18, 30, 50, and beyond the list 83-88.
  *
  * Where two layers refuse the same thing an attack alone does not see that one of them is gone.  These do: each
  * is about one layer and no other.

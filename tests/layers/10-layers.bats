@@ -172,6 +172,27 @@ outside() {
 	layers_row own_filter "seen from outside: the executor has none (system/10-spine)"
 }
 
+# What launch makes for the executor, as root sees it from outside.
+covered() { [ -z "$(ls -A "/proc/$1/root$WS_STATE" 2>/dev/null)" ]; }
+
+@test "launch: the executor's user namespace, and the covers over state and sockets" {
+	cp "$BUILD_DIR"/layers/agent-safe-launch "$WS_BIN/"
+	layers_without user_namespace
+	grep -q '^start: ' "$NOTICED" || { cat "$NOTICED"; return 1; }
+	layers_row user_namespace "$(cat "$NOTICED")"
+	echo none >"$WS_BIN/layer"
+	workspace_stop
+	workspace_start
+	covered "$(workspace_pids | sed -n 's/^executor //p')"
+	echo state_covers >"$WS_BIN/layer"
+	workspace_stop
+	workspace_start
+	refute covered "$(workspace_pids | sed -n 's/^executor //p')"
+	layers_row state_covers 'seen from outside: the state is in the executor'"'"'s sight (system/05-launch)'
+	workspace_stop
+	cp "$BUILD_DIR"/agent-safe-launch "$WS_BIN/"
+}
+
 # --- what was approved -----------------------------------------------------------------------------------
 
 # contract/cage_ends, which knows the executor alone, with the one in WS_BIN.
@@ -190,5 +211,5 @@ contract_says() {
 	contract_says 'not ok' digest a_changed_program_is_refused
 	layers_row digest 'contract/cage_ends: a_changed_program_is_refused'
 	contract_says ok workdir a_changed_directory_is_refused
-	layers_row workdir 'nothing: the worker compares the directory once more (refused: workdir)'
+	layers_row workdir 'the worker, which compares the directory once more (refused: workdir)'
 }

@@ -30,6 +30,8 @@
 #include "cage.h"
 #include "cgroup.h"
 #include "decode.h"
+#include "landlock.h"
+
 #include "fence.h"
 #include "filter.h"
 #include "filter_build.h"
@@ -130,15 +132,6 @@ clone_with_less(struct clone_args *args, long size)
 	if (args->flags & CLONE_NEWUTS)
 		plant();
 	return __real_syscall(SYS_clone3, args, size);
-}
-
-int __real_cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES]);
-int __wrap_cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES]);
-
-int
-__wrap_cage_check_namespaces(const ino_t outside[CAGE_NAMESPACES])
-{
-	return without("check_namespaces") ? 0 : __real_cage_check_namespaces(outside);
 }
 
 /* --- mounts --- */
@@ -252,7 +245,7 @@ is_left_out(long number)
 
 /* Success without effect. */
 static bool
-is_pretended(long number, long first)
+is_pretended(long number, long first, long second)
 {
 	return (number == SYS_pivot_root && without("pivot")) ||
 	    (number == SYS_keyctl && first == KEYCTL_JOIN_SESSION_KEYRING && without("keyring")) ||
@@ -263,6 +256,7 @@ is_pretended(long number, long first)
 	    (number == SYS_capset && is_worker() && without("capset")) ||
 	    (number == SYS_capset && is_init() && without("init_capset")) ||
 	    (number == SYS_landlock_restrict_self && without("landlock_call")) ||
+	    (number == SYS_landlock_add_rule && second == LL_RULE_PORT && without("landlock_network")) ||
 	    is_left_out(number);
 }
 
@@ -276,7 +270,7 @@ __wrap_syscall(long number, ...)
 	for (unsigned i = 0; i < ARGUMENTS; i++)
 		argument[i] = va_arg(list, long);
 	va_end(list);
-	if (is_pretended(number, (int)argument[0]))
+	if (is_pretended(number, (int)argument[0], argument[1]))
 		return 0;
 	if (number == SYS_clone3)
 		return clone_with_less((struct clone_args *)argument[0], argument[1]);
@@ -303,6 +297,8 @@ __wrap_syscall(long number, ...)
 	int __wrap_##function parameters; \
 	int __wrap_##function parameters { return without(layer) ? 0 : __real_##function arguments; }
 
+LAYER(cage_check_namespaces, "check_namespaces",
+    (const ino_t outside[CAGE_NAMESPACES], enum network network), (outside, network))
 LAYER(fence_close, "landlock", (const struct cage *cage), (cage))
 LAYER(rlimits_apply, "rlimits", (const struct plan *plan), (plan))
 LAYER(filter_load_job, "filters", (enum profile profile, enum network network), (profile, network))
@@ -310,6 +306,22 @@ LAYER(filter_load_own, "own_filter", (void), ())
 LAYER(filter_load_init, "init_filter", (void), ())
 LAYER(protect_cover, "protect_cover", (const struct protect *protect), (protect))
 LAYER(workdir_check, "workdir", (const struct resolve_world *world, const struct plan *plan), (world, plan))
+
+/* A part of Landlock, and with it what reads that part back. */
+struct landlock_attr __real_landlock_job(int abi, enum network network);
+struct landlock_attr __wrap_landlock_job(int abi, enum network network);
+
+struct landlock_attr
+__wrap_landlock_job(int abi, enum network network)
+{
+	struct landlock_attr attr = __real_landlock_job(abi, network);
+
+	if (without("landlock_network"))
+		attr.handled_net = 0;
+	if (without("landlock_scopes"))
+		attr.scoped = 0;
+	return attr;
+}
 
 void __real_process_reset_signals(void);
 void __wrap_process_reset_signals(void);

@@ -71,6 +71,8 @@ start_broker(void)
 	close(orders[0]);
 	world.orders = orders[1];
 	world.waiting = 0;
+	world.greeted = false;
+	world.opened = world.now.count;
 	if (!listen_to(&status))
 		breaks("the broker does not start: %d", status);
 }
@@ -193,7 +195,7 @@ must_refuse(void)
 {
 	uint64_t logged = read_log();
 
-	return logged > world.now.count || logged < world.now.acked;
+	return logged > world.opened || logged < world.now.acked;
 }
 
 /* The auditor does not answer: it minds, and there must be a reason. */
@@ -233,6 +235,7 @@ deliver(void)
 		breaks("the auditor took record %llu as new twice", (unsigned long long)answer.body.record_synced.sn);
 	if (answer.type != MSG_RECORD_SYNCED && answer.type != MSG_BROKER_WELCOME)
 		breaks("the auditor answers with %d", (int)answer.type);
+	world.greeted |= answer.type == MSG_BROKER_WELCOME;
 	world.answers[world.waiting++ % WAITING_MOST] = answer;
 }
 

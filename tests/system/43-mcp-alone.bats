@@ -34,6 +34,15 @@ JOB='{"id":"j1","status":"queued","approval_status":"pending","command":["echo"]
 
 # --- framing -------------------------------------------------------------------------------------
 
+@test "an object of many members is read like any other" {
+	fake_start </dev/null
+	mcp begun <<-'END'
+	for count in (40, 50, 400, 4000):
+	    host.send({"jsonrpc": "2.0", "id": count, "method": "ping", "params": {"_meta": {"k%d" % i: i for i in range(count)}}})
+	    assert host.read(5)["id"] == count
+	END
+}
+
 @test "every broken line is answered once, and the ping behind it too" {
 	fake_start </dev/null
 	mcp begun <<-'END'

@@ -131,8 +131,14 @@ refused() {
 	local id
 	begin 1
 	id=$(approved --max-attempts 2 -- sh -c 'echo x >>tries; false')
-	wait_until 10 is "$id" failed
+	# Between the tries the job says what it waits for, and when it comes back: two seconds, less a tenth at most.
+	wait_until 10 is "$id" retry_wait
+	waits_for "$id" retry
+	agent_safe show "$id" | jq -e '.attempts_log[0] | .outcome == "exited" and (.next_try_at - .ended_at) > 1.7 and
+	    (.next_try_at - .ended_at) < 2.1'
+	wait_until 20 is "$id" failed
 	[ "$(wc -l <"$WS/proj/tries")" = 2 ]
+	agent_safe show "$id" | jq -e '.attempts_log[1].next_try_at == null'
 }
 
 @test "the broker's own worker buries what the policy refuses meanwhile, and goes on" {
@@ -254,6 +260,7 @@ refused() {
 	agent_safe list --until 2020-01-01T00:00:00Z | jq -e 'length == 0'
 	agent_safe list --since 2020-01-01T00:00:00Z | jq -e 'length == 3'
 	refused invalid_input list --since yesterday
+	refused invalid_input list --source nowhere
 }
 
 keeper_dies() {

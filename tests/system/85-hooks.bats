@@ -52,6 +52,7 @@ tee_hook='{ "on": ["job.succeeded", "job.failed"], "argv": ["tee", "-a", "seen"]
 	hook_runs | jq -e 'length == 2 and all(.status == "succeeded" and .source == "hook" and
 	    .decided_by == "policy" and .attempts == 1 and .cwd == "'"$WS"'/proj")'
 	hook_runs | jq -e '[.[].hook] == ["job.succeeded", "job.failed"]'
+	agent_safe_table show "$(hook_runs | jq -r '.[1].id')" | grep -q 'hook for *job.failed'
 	# They are no jobs of anybody: not among the jobs, not in the inbox, not for a worker.
 	agent_safe list | jq -e 'length == 2 and all(.hook == null)'
 	agent_safe inbox | jq -e 'length == 0'
@@ -167,6 +168,29 @@ tee_hook='{ "on": ["job.succeeded", "job.failed"], "argv": ["tee", "-a", "seen"]
 }
 is_running() { [ "$(agent_safe show "$1" | jq -r .status)" = running ]; }
 waits() { [ "$(hooks waiting)" = "$1" ]; }
+
+@test "a trio that dies loses no event and tells none twice: every one has its hook, which is run once at most" {
+	need_root
+	begin "$tee_hook"
+	local i pids ids=()
+	for i in 1 2 3 4 5; do
+		ids+=("$(approved -- true)")
+		agent_safe run "${ids[-1]}" --execute >/dev/null
+		pids=$(workspace_pids | sed 's/.* //')
+		# shellcheck disable=SC2086
+		kill -KILL $pids
+		# shellcheck disable=SC2086
+		wait_gone 50 $pids
+		workspace_start
+	done
+	wait_until 30 ended 5
+	hook_runs | jq -e 'length == 5 and all(.attempts <= 1)'
+	agent_safe watch --cursor 0 --once | jq -se --argjson ids "$(printf '%s\n' "${ids[@]}" | jq -R . | jq -s .)" \
+	    '[.[] | select(.type == "job.proposed" and .data.source == "hook") | .data.hook.job] | sort == ($ids | sort)'
+	[ "$(sort "$WS/proj/seen" | uniq -d | wc -l)" = 0 ]
+	[ "$(jq -r .data.job "$WS/proj/seen" | sort | uniq -d | wc -l)" = 0 ]
+	agent_safe audit-verify | jq -e .valid
+}
 
 @test "more events than may wait are counted, and the next one is told how many it missed" {
 	begin '{ "on": ["job.proposed"], "argv": ["tee", "-a", "seen"] }' ', "slots": 2'

@@ -1,7 +1,7 @@
 /* links: $(AUDITOR) broker/outbox.c broker/letters.c broker/store.c broker/store_care.c broker/store_tables.c broker/jobs.c broker/job.c broker/bytes.c $(wildcard shared/json*.c) */
 /* libs: -lsodium -lsqlite3 -lcjson -lzstd */
 /*
- * The broker's real outbox and store against the real auditor, with a crash at every step (AUDIT A8).
+ * The broker's real outbox and store against the real auditor, with a crash at every step.
  * model_world.h says what a schedule is.  MODEL_SCHEDULE=... tries one; MODEL_ROUNDS and MODEL_SEED
  * say how many are made at random, and from where.
  */
@@ -109,6 +109,15 @@ what_was_put_back_is_noticed_exactly_when_it_matters(void **state)
 			}
 }
 
+/* A change before the greeting must not hide how much an older database lacks. */
+static void
+what_is_added_before_the_greeting_hides_nothing(void **state)
+{
+	(void)state;
+	must_hold("sadrdSa");
+	must_hold("sadrdSaaa");
+}
+
 static uint32_t
 next(uint32_t *seed)
 {
@@ -163,6 +172,7 @@ main(void)
 		cmocka_unit_test(a_lost_record_fails_the_model),
 		cmocka_unit_test(a_crash_at_every_step_loses_nothing_and_repeats_nothing),
 		cmocka_unit_test(what_was_put_back_is_noticed_exactly_when_it_matters),
+		cmocka_unit_test(what_is_added_before_the_greeting_hides_nothing),
 		cmocka_unit_test(schedules_made_at_random_hold),
 	};
 

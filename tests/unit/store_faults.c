@@ -114,7 +114,7 @@ static void
 count_finding(void *context, const char *text)
 {
 	(void)context;
-	fprintf(stderr, "found: %s\n", text);
+	printf("# found: %s\n", text);
 }
 
 static void
@@ -122,7 +122,8 @@ want(bool holds, const char *what)
 {
 	if (holds)
 		return;
-	fprintf(stderr, "does not hold: %s\n", what);
+	printf("# does not hold: %s\n", what);
+	fflush(stdout);
 	_exit(2);
 }
 
@@ -157,9 +158,12 @@ compare(struct store *store, unsigned steps)
 static _Noreturn void
 look(unsigned told)
 {
-	struct store *store = store_open();
+	struct store *store;
 	struct letters_state state;
 
+	if (!freopen("/dev/null", "w", stderr))
+		_exit(94);
+	store = store_open();
 	letters_state(store, &state);
 	want(state.next_sn >= told, "no step that was told is lost");
 	want(state.next_sn <= told + 1, "no more than the step in progress was taken");
@@ -229,11 +233,11 @@ run(enum faulty faulty, unsigned number, unsigned *told)
 	return status;
 }
 
-/* For every call (every third unless FULL, each fault its own third) until none is met any more; fresh: from the making of the tables on. */
+/* For every call (every eighth unless FULL, each fault others) until none is met any more; fresh: from the making of the tables on. */
 static void
 try_all(enum faulty faulty, bool fresh)
 {
-	unsigned stride = getenv("FULL") && *getenv("FULL") ? 1 : 3, number = (unsigned)faulty % stride, told;
+	unsigned stride = getenv("FULL") && *getenv("FULL") ? 1 : 8, number = (unsigned)faulty % stride, told;
 	int status;
 
 	do {
