@@ -156,7 +156,7 @@ who_cleans_up_on_term_is_given_the_time_and_is_still_timed_out(void **state)
 static void
 silence_ends_a_job_and_a_word_begins_its_time_anew(void **state)
 {
-	struct run_end end = rig_run(&rig, &(struct rig_job){ .idle_ms = 400, .grace_ms = 300, .script = "echo a; sleep 60" });
+	struct run_end end = rig_run(&rig, &(struct rig_job){ .idle_ms = 400, .grace_ms = 60000, .script = "echo a; sleep 60" });
 
 	(void)state;
 	assert_outcome(&end, OUTCOME_TIMED_OUT, -1, SIGTERM);
@@ -184,7 +184,7 @@ a_cancel_ends_the_job(void **state)
 	struct message message;
 
 	(void)state;
-	rig_start(&rig, &(struct rig_job){ .script = "exec sleep 60" });
+	rig_start(&rig, &(struct rig_job){ .script = "exec sleep 60", .grace_ms = 60000 });
 	rig_expect(&rig, MSG_JOB_BEGUN);
 	rig_send_stop(&rig);
 	message = rig_expect(&rig, MSG_JOB_ENDED);

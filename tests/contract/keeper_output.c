@@ -192,7 +192,7 @@ secrets_are_masked_before_anything_is_stored(void **state)
 static void
 more_output_than_its_bound_ends_the_job(void **state)
 {
-	struct run_end end = rig_run(&rig, &(struct rig_job){ .output_bytes = MIB, .script = "exec yes" });
+	struct run_end end = rig_run(&rig, &(struct rig_job){ .output_bytes = MIB, .grace_ms = 60000, .script = "exec yes" });
 
 	(void)state;
 	assert_ended(&end, OUTCOME_LIMIT, -1, 0);
