@@ -36,6 +36,6 @@ teardown() { hostile_host_end; }
 	noticed 'refused: identity' death_signal
 	noticed 'read what no Landlock rule covers' landlock
 	noticed 'change the limits of pid 1' filter_arguments
-	noticed 'find a writable mount of the host' read_only
+	noticed 'start: executor: template: /usr: Operation not permitted' read_only
 	noticed 'refused: namespace' network_namespace
 }
