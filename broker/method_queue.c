@@ -80,7 +80,7 @@ set_paused(struct operation *operation, bool paused)
 	}
 	store_begin(broker->store);
 	order_pause(broker, paused);
-	sn = outbox_add(&broker->outbox, paused ? "queue.held" : "queue.released",
+	sn = outbox_add(&broker->outbox, paused ? "queue.paused" : "queue.resumed",
 	    record_queue(&who), false, 0);
 	outbox_commit(&broker->outbox);
 	operation_await_record(operation, sn, answer_paused);

@@ -20,7 +20,7 @@
  *   job.dead              the policy said no to an approved job
  *   job.retry             by hand: everything is decided anew
  *   job.held job.released
- *   queue.held queue.released
+ *   queue.paused queue.resumed
  *   job.pruned            {"job","runs":[[attempt,slot],...]}: an old job is forgotten, its folders go
  *   db.resync             the database was put back: what was approved is pending again
  *   db.import             jobs of the first system came in

@@ -182,7 +182,7 @@ refused() {
 	cursor=$(jq -s 'last.cursor' "$WS_TOP/events")
 	[ -z "$(agent_safe watch --cursor "$cursor" --once)" ]
 	agent_safe hold >/dev/null
-	agent_safe watch --cursor "$cursor" --once | jq -e '.type == "queue.held"'
+	agent_safe watch --cursor "$cursor" --once | jq -e '.type == "queue.paused"'
 }
 
 @test "watch shows others only their own jobs" {
