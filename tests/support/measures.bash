@@ -5,8 +5,17 @@
 #   measures_fail LINE...     what fails from now on; none: nothing
 #   start_fails_with PATTERN  the CLI refuses with a JSON error whose message has it; no process stays behind
 
+# Without root the programs are those of the build: they stay as they are.
+measures_own_programs() {
+	[ "$WS_BIN" = "$BUILD_DIR" ] || return 0
+	WS_BIN=$WS_TOP/bin
+	mkdir "$WS_BIN"
+	cp "$BUILD_DIR"/agent-safe* "$WS_BIN/"
+}
+
 measures_wrap() {
 	local room
+	measures_own_programs
 	mkdir -p "$WS_BIN/real"
 	[ "$1" != launch ] || cp "$WS_BIN"/agent-safe-* "$WS_BIN/real/"
 	for room in "$@"; do

@@ -24,6 +24,7 @@ teardown() { workspace_clean; }
 
 # Everything that the command line tool starts, and itself, is under the filter.
 wrap_all() {
+	measures_own_programs
 	mkdir -p "$WS_BIN/real"
 	cp "$WS_BIN"/agent-safe* "$WS_BIN/real/"
 	cp "$BUILD_DIR/measures/fail" "$WS_BIN/agent-safe"
