@@ -8,6 +8,7 @@
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
+#: make check-agents      the command lines of real agents from npm as jobs in the cage of profile agent; check runs them too once they are there
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
 SECONDS = 60
@@ -169,8 +170,12 @@ bench: bench-programs
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/audit.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/queue.sh
 
-# Not part of check: it installs packages (into build/npm), the only thing here that needs a network.
+# Not part of check: the two that install packages (into build/npm), the only things here that need a network.
 check-mcp: all
 	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
 
-.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp
+check-agents: all
+	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/install.sh
+	@BUILD_DIR=$(abspath $(BUILD)) tests/run agents
+
+.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp check-agents
