@@ -79,6 +79,11 @@ $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 $(BUILD)/taken/liar: tests/hostile/taken/liar.c $(BUILD)/libshared.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -o $@ $^
+# The broker, whose plans are wider than its policy.
+$(BUILD)/taken/greedy: tests/hostile/taken/greedy.c $(broker_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote broker \
+	    -Wl,--wrap=policy_decide,--wrap=assess_cage -o $@ $^ $(wordlist 3,9,$(broker_ROW))
 # Starts a program whose measures fail.
 $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 	@mkdir -p $(@D)
@@ -114,7 +119,7 @@ $(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1
 	    $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
-TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/measures/fail \
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/taken/greedy $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
     $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
     $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
