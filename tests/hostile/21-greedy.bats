@@ -31,7 +31,7 @@ lie() {
 	job -- sh -c 'touch ran; cat "$1/word" 2>/dev/null; touch "$1/made" 2>/dev/null; true' "$@"
 }
 
-declare -gA NUMBERS=([EXDEV]=18 [ERANGE]=34 [EOPNOTSUPP]=95 [ENETUNREACH]=101)
+declare -gA NUMBERS=([EPERM]=1 [EXDEV]=18 [ERANGE]=34 [EOPNOTSUPP]=95 [ENETUNREACH]=101)
 
 # refused STAGE ERROR LIE...: the plan was refused for this, nothing ran, and the log says so.
 refused() {
@@ -53,8 +53,8 @@ allowed() {
 	[ -e "$WS/proj/ran" ]
 }
 
-@test "a greedy broker gets no path, no port, no loopback, no weaker profile and no larger limit out of the executor" {
-	policy_of '"profile": "default"'
+@test "a greedy broker gets no path, no port, no loopback, no weaker profile, no larger limit, no smaller minimum out of the executor" {
+	policy_of '"profile": "default", "minimum": ["landlock"]'
 	allowed nothing
 	refused plan EXDEV read "$WS_TOP/further"
 	refused plan EXDEV write "$WS_TOP/further"
@@ -63,6 +63,7 @@ allowed() {
 	refused plan ENETUNREACH loopback
 	refused plan EOPNOTSUPP profile
 	refused plan ERANGE files
+	refused plan EPERM careless
 	allowed nothing
 	agent_safe audit-verify | jq -e .valid
 }
@@ -84,6 +85,7 @@ allowed() {
 	allowed write "$WS_TOP/further"
 	[ -e "$WS_TOP/further/made" ]
 	allowed profile
+	allowed careless
 	allowed loopback
 	allowed port
 	rm -f "$WS_TOP/further/made"

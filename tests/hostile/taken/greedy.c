@@ -2,7 +2,7 @@
  * The broker with two functions that lie: what it puts into plans is more than its policy says, and it does not ask
  * whether launch has opened that.  Everything else is the shipped program's, so each plan is approved by a person and
  * goes on record as it is.  The lie is the fourth argument of the command, its path the fifth:
- *   sh -c TEXT read|write|port|loopback|profile|files|minimum|nothing [PATH]
+ *   sh -c TEXT read|write|port|loopback|profile|files|minimum|careless|nothing [PATH]
  */
 #include <string.h>
 
@@ -33,6 +33,8 @@ widen(const char *lie, const char *path, struct policy_answer *answer)
 	}
 	if (strcmp(lie, "minimum") == 0)
 		answer->cage.minimum = LAYER_NETWORK_NAMESPACE; /* which no job with ports has */
+	if (strcmp(lie, "careless") == 0)
+		answer->cage.minimum = 0;
 	if (strcmp(lie, "loopback") == 0) {
 		answer->cage.network = NETWORK_LOOPBACK;
 		answer->cage.ports = (struct tcp_ports){ 0 };
