@@ -123,7 +123,7 @@ install: all
 	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service $(DESTDIR)$(SYSCONFDIR)/apparmor.d/agent-safe
 	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
 	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
-	$(call put,644,packaging/policy.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)
+	$(call put,644,packaging/policy.json packaging/agent-safe-policy.schema.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)
 	$(call put,644,$(wildcard packaging/mcp/*),$(SHAREDIR)/doc/agent-safe/mcp)
 
 uninstall:

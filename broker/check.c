@@ -194,6 +194,7 @@ bounds_main(int argc, char **argv)
 	for (unsigned i = 0; i < ports.count; i++)
 		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);
 	put_audit(&writer, policy_audit(policy));
+	fields_put_u64(&writer, BOUNDS_MINIMUM, policy_minimum_bounds(policy));
 	written = !writer.failed && write_output(writer.bytes, writer.length);
 	fields_free(&writer);
 	policy_free(policy);

@@ -96,6 +96,8 @@ const char *policy_hook_hears(const struct policy *policy, size_t index, const c
 uint64_t policy_audit_loss(const struct policy *policy); /* enum audit_loss of plan.h */
 const struct boot_audit *policy_audit(const struct policy *policy); /* who sees the log's checkpoints */
 enum profile policy_cage_floor(const struct policy *policy); /* the weakest that any rule allows */
+/* The layers that every rule that allows something wants, enum layer of run.h as bits. */
+uint64_t policy_minimum_bounds(const struct policy *policy);
 /* The farthest that any rule allows, and the ports of all of them. */
 enum network policy_network_bounds(const struct policy *policy, struct tcp_ports *ports);
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */

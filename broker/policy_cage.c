@@ -93,3 +93,15 @@ policy_cage_floor(const struct policy *policy)
 		floor = policy->cage.profile;
 	return floor ? floor : policy->cage.profile;
 }
+
+uint64_t
+policy_minimum_bounds(const struct policy *policy)
+{
+	/* hooks have the policy's own, and a rule's adds to that */
+	uint64_t common = policy->hook_count > 0 ? policy->cage.minimum : UINT64_MAX;
+
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i].effect == EFFECT_ALLOW)
+			common &= policy->rules[i].cage.minimum;
+	return common == UINT64_MAX ? policy->cage.minimum : common;
+}

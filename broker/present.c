@@ -106,7 +106,7 @@ reason_text(const struct attempt *attempt)
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		return "violated: a protected path was made or replaced, see the result";
 	if (attempt->outcome == OUTCOME_LIMIT)
-		return attempt->signal == SIGXCPU ? "its limit of CPU time" :
+		return attempt->flags & END_CPU_TIME || attempt->signal == SIGXCPU ? "its limit of CPU time" :
 		    attempt->signal == SIGXFSZ ? "its limit of a file's size" : "its limit of output";
 	if (attempt->flags & END_IDLE)
 		return "idle: no output for as long as its limit allows";

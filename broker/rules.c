@@ -161,13 +161,23 @@ same_place(struct policy_root one, struct policy_root other)
 	return strcmp(one.path, other.path) == 0 && one.flags == other.flags;
 }
 
+static bool
+same_networks(const struct policy *a, const struct policy *b)
+{
+	struct tcp_ports of_a, of_b;
+
+	return policy_network_bounds(a, &of_a) == policy_network_bounds(b, &of_b) &&
+	    tcp_ports_cover(&of_a, &of_b) && tcp_ports_cover(&of_b, &of_a);
+}
+
 /* What launch and executor were given: the same in both? */
 static bool
 same_bounds(const struct policy *a, const struct policy *b)
 {
 	if (!a || policy_extra_count(a) != policy_extra_count(b) || policy_root_count(a) != policy_root_count(b) ||
 	    policy_slots(a) != policy_slots(b) ||
-	    policy_cage_floor(a) != policy_cage_floor(b) ||
+	    policy_cage_floor(a) != policy_cage_floor(b) || !same_networks(a, b) ||
+	    policy_minimum_bounds(a) != policy_minimum_bounds(b) ||
 	    memcmp(policy_audit(a), policy_audit(b), sizeof(struct boot_audit)) != 0)
 		return false;
 	for (size_t i = 0; i < policy_root_count(a); i++)

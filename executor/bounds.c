@@ -76,6 +76,8 @@ bounds_check(const struct boot *boot, const struct plan *plan)
 	if (plan->network > boot->network || plan->network > profile_row(plan->profile)->network_most ||
 	    !tcp_ports_cover(&boot->ports, &plan->ports))
 		return ENETUNREACH;
+	if (boot->minimum & ~plan->minimum)
+		return EPERM;
 	for (size_t i = 0; i < plan->extra_count; i++) {
 		int error = check_extra(boot, plan, &plan->extras[i]);
 

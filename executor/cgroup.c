@@ -24,9 +24,11 @@ static int
 write_value(int group, const char *name, const char *value)
 {
 	scoped_close int fd = openat(group, name, O_WRONLY | O_CLOEXEC);
-	size_t length = strlen(value);
+	ssize_t length = (ssize_t)strlen(value), written = fd < 0 ? -1 : write(fd, value, (size_t)length);
 
-	return fd < 0 || write(fd, value, length) != (ssize_t)length ? -1 : 0;
+	if (written >= 0 && written != length)
+		errno = EIO;
+	return written == length ? 0 : -1;
 }
 
 /* The kernel's answer must begin with what was asked, and a newline. */
@@ -100,11 +102,12 @@ set_cpu(int group, uint64_t percent)
 static int
 set_limits(int group, const struct plan *plan, uint64_t *layers)
 {
-	int memory = set_memory(group, plan->memory_bytes);
-	int pids = set_limit(group, "pids.max", plan->processes);
-	int cpu = set_cpu(group, plan->cpu_percent);
+	int memory, pids, cpu;
 
-	if (memory < 0 || pids < 0 || cpu < 0)
+	/* One after the other: errno is the first one's that failed. */
+	if ((memory = set_memory(group, plan->memory_bytes)) < 0 ||
+	    (pids = set_limit(group, "pids.max", plan->processes)) < 0 ||
+	    (cpu = set_cpu(group, plan->cpu_percent)) < 0)
 		return -1;
 	*layers |= memory ? LAYER_CGROUP_MEMORY : 0;
 	*layers |= pids ? LAYER_CGROUP_PIDS : 0;

@@ -12,13 +12,16 @@
 
 #include "decode.h"
 
-#define CGROUP_LAYERS (LAYER_CGROUP | LAYER_CGROUP_MEMORY | LAYER_CGROUP_PIDS)
+/* What cgroup_make() may set: where launch found these, a minimum that wants them can be met. */
+#define CGROUP_LAYERS (LAYER_CGROUP | LAYER_CGROUP_MEMORY | LAYER_CGROUP_PIDS | LAYER_CGROUP_CPU)
 
 bool cgroup_available(int jobs);
 
 /*
  * Make it and set its limits; a descriptor for CLONE_INTO_CGROUP, or -1 with errno.  *layers:
- * LAYER_CGROUP and those of the controllers whose limit was set and read back.
+ * LAYER_CGROUP and those of the controllers whose limit was set and read back; as it was after a
+ * failure.  The first limit that fails is the last that was tried, and the group stays for
+ * cgroup_remove().
  */
 int cgroup_make(int jobs, const char *run, const struct plan *plan, uint64_t *layers);
 

@@ -150,6 +150,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)labour->init_pid);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
 	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
+	fields_put_u64(&writer, KEEP_CPU_SECONDS, plan->cpu_seconds);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;

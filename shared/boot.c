@@ -5,6 +5,7 @@
 
 #include "boot.h"
 #include "fields.h"
+#include "run.h"
 #include "text.h"
 
 /* Texts and numbers that are there exactly once, by tag. */
@@ -182,6 +183,8 @@ read_once(const struct field *field, struct boot *boot, unsigned counts[])
 		return read_id(field, &boot->courier_uid);
 	case BOOT_COURIER_PID:
 		return read_pid(field, &boot->courier_pid);
+	case BOOT_MINIMUM:
+		return field_u64(field, &boot->minimum) && boot->minimum >> LAYER_COUNT == 0;
 	default:
 		return read_audit(field, &boot->audit);
 	}
@@ -200,7 +203,7 @@ static bool
 is_many(unsigned tag)
 {
 	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_GID) || tag == BOOT_TCP_PORT ||
-	    tag >= BOOT_WITNESS;
+	    tag == BOOT_WITNESS || tag == BOOT_COMMAND;
 }
 
 static bool
@@ -312,6 +315,7 @@ boot_write(const struct boot *boot)
 	fields_put_u64(&writer, BOOT_COURIER_ID, boot->courier_uid);
 	fields_put_u64(&writer, BOOT_COURIER_PID, (uint64_t)boot->courier_pid);
 	put_audit(&writer, &boot->audit);
+	fields_put_u64(&writer, BOOT_MINIMUM, boot->minimum);
 	fd = fields_seal(&writer, "boot");
 	fields_free(&writer);
 	return fd;

@@ -88,7 +88,8 @@ enum boot_tag {
 	BOOT_AUDIT_SECONDS,  /* u64: for a command, and for a run that waits for witnesses */
 	BOOT_WITNESS,        /* many, text: vkey */
 	BOOT_COMMAND,        /* none or one more than witnesses: argv, see struct boot_command */
-	BOOT_LAST = BOOT_COMMAND
+	BOOT_MINIMUM,        /* u64: enum layer, as bits: what every plan must want at least */
+	BOOT_LAST = BOOT_MINIMUM
 };
 
 enum root_flag {
@@ -154,6 +155,7 @@ struct boot {
 	struct boot_audit audit;
 	enum network network;
 	struct tcp_ports ports; /* not empty exactly with NETWORK_TCP_PORTS */
+	uint64_t minimum;       /* enum layer, as bits */
 };
 
 /* Is it whole: a command of form for each witness, a quorum that can be reached? */
@@ -185,6 +187,7 @@ enum bounds_tag {
 	BOUNDS_AUDIT_SECONDS,
 	BOUNDS_WITNESS,
 	BOUNDS_COMMAND,
+	BOUNDS_MINIMUM,           /* u64: as BOOT_MINIMUM */
 };
 
 #endif

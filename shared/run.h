@@ -21,7 +21,7 @@ enum outcome {
 	OUTCOME_TIMED_OUT,
 	OUTCOME_CANCELLED,
 	OUTCOME_OOM,
-	OUTCOME_LIMIT,         /* CPU time (signal XCPU), file size (XFSZ) or output bound (else) */
+	OUTCOME_LIMIT,         /* CPU time (END_CPU_TIME), file size (signal XFSZ) or output bound (else) */
 	OUTCOME_REFUSED,       /* a cage could not be built; nothing of the job ran */
 	OUTCOME_LOST,          /* nobody knows how it ended */
 	OUTCOME_VIOLATED,      /* it made a protected path, whatever else it did */
@@ -80,6 +80,7 @@ enum end_flag {
 	END_CAPTURE_FAULT = 1 << 3,   /* output could not be stored; counts and digests still hold */
 	END_IDLE = 1 << 4,            /* timed out because it wrote nothing for too long */
 	END_PROCESSES = 1 << 5,       /* a process could not be made for the limit of its cgroup */
+	END_CPU_TIME = 1 << 6,        /* OUTCOME_LIMIT: the limit was that of CPU time */
 };
 
 /*

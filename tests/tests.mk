@@ -8,6 +8,7 @@
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
+#: make check-agents      the command lines of real agents from npm as jobs in the cage of profile agent; check runs them too once they are there
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
 SECONDS = 60
@@ -78,6 +79,11 @@ $(BUILD)/taken/plain: tests/hostile/taken/plain.c tests/hostile/taken/taken.c
 $(BUILD)/taken/liar: tests/hostile/taken/liar.c $(BUILD)/libshared.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(CFLAGS) -iquote shared -o $@ $^
+# The broker, whose plans are wider than its policy.
+$(BUILD)/taken/greedy: tests/hostile/taken/greedy.c $(broker_OBJ) $(BUILD)/libshared.a
+	@mkdir -p $(@D)
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote broker \
+	    -Wl,--wrap=policy_decide,--wrap=assess_cage -o $@ $^ $(wordlist 3,9,$(broker_ROW))
 # Starts a program whose measures fail.
 $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 	@mkdir -p $(@D)
@@ -113,7 +119,7 @@ $(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1
 	    $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))
-TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/measures/fail \
+TAKEN_BINARIES = $(foreach p,$(TAKEN),$(BUILD)/taken/$(word 2,$($p_ROW))) $(BUILD)/taken/plain $(BUILD)/taken/liar $(BUILD)/taken/greedy $(BUILD)/measures/fail \
     $(BUILD)/measures/agent-safe-executor $(BUILD)/measures/less $(BUILD)/layers/agent-safe-executor \
     $(BUILD)/layers/agent-safe-launch $(BUILD)/layers/agent-safe \
     $(foreach p,$(BUILT),$(BUILD)/kernels/$(word 2,$($p_ROW)))
@@ -169,8 +175,12 @@ bench: bench-programs
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/audit.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/bench/queue.sh
 
-# Not part of check: it installs packages (into build/npm), the only thing here that needs a network.
+# Not part of check: the two that install packages (into build/npm), the only things here that need a network.
 check-mcp: all
 	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/check.sh $(MCP)
 
-.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp
+check-agents: all
+	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/install.sh
+	@BUILD_DIR=$(abspath $(BUILD)) tests/run agents
+
+.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp check-agents

@@ -8,7 +8,8 @@
 
 /*
  * The layers that can be missing; without any of the others no job runs at all, so they need no
- * remedy.  No policy has a limit on processor shares: cgroup_cpu is not missed.
+ * remedy.  cgroup_cpu is missed only by a policy with cpu_percent; one that cannot do without it
+ * names it in its minimum, and assess says then that it is not there.
  */
 static const struct layer_lack lacks[] = {
 	{ "own_uid", "the job has the uid of whoever started the trio: only namespaces and Landlock keep it from "

@@ -1,10 +1,12 @@
 /* The bounds that the broker's binary reads from the policy. */
 #include "bounds.h"
 #include "fields.h"
+#include "run.h"
 
 /* Lists: paths and flags must come in equal number. */
 struct counts {
-	unsigned paths, flags, digests, slots, floors, networks, requires, quorums, seconds, witnesses, commands;
+	unsigned paths, flags, digests, slots, floors, networks, requires, quorums, seconds, witnesses, commands,
+	    minimums;
 };
 
 /* A root's, or those of one that lies beside them: there is but root_owned, and only to write. */
@@ -82,6 +84,9 @@ read_field(const struct field *field, struct boot *boot, struct counts *counts)
 			return false;
 		boot->network = (enum network)value;
 		return true;
+	case BOUNDS_MINIMUM:
+		return counts->minimums++ == 0 && field_u64(field, &boot->minimum) &&
+		    boot->minimum >> LAYER_COUNT == 0;
 	case BOUNDS_TCP_PORT:
 		return field_u64(field, &value) && tcp_ports_append(&boot->ports, value);
 	default:
@@ -113,5 +118,5 @@ bounds_decode(const void *bytes, size_t length, struct boot *boot)
 	return fields_complete(&reader) && boot_audit_is_possible(&boot->audit) &&
 	    counts.paths == counts.flags && counts.digests == 1 && counts.slots == 1 &&
 	    counts.floors == 1 && counts.networks == 1 && counts.requires == 1 &&
-	    counts.quorums == 1 && counts.seconds == 1;
+	    counts.quorums == 1 && counts.seconds == 1 && counts.minimums == 1;
 }

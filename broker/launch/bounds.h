@@ -8,8 +8,8 @@
 #include "boot.h"
 
 /*
- * Into policy_sha256, slot_count, profile_floor, network, ports and the roots' paths and flags of *boot; owners
- * stay 0.  False when it is not exactly that: then *boot is half filled and of no use.
+ * Into policy_sha256, slot_count, profile_floor, network, ports, minimum and the roots' paths and flags of *boot;
+ * owners stay 0.  False when it is not exactly that: then *boot is half filled and of no use.
  */
 bool bounds_decode(const void *bytes, size_t length, struct boot *boot);
 

@@ -67,6 +67,7 @@ use_no_bounds(struct boot *boot)
 	text_copy(boot->profile_floor, LIMIT_PROFILE, "strict");
 	boot->network = NETWORK_NONE;
 	boot->ports.count = 0;
+	boot->minimum = 0;
 }
 
 static void

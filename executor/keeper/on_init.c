@@ -107,6 +107,8 @@ keeper_on_init_ended(struct keeper *keeper, const struct msg_init_ended *message
 	keeper->facts.reported = true;
 	keeper->facts.main_status = message->status;
 	keeper->facts.leftovers = message->leftovers;
+	keeper->facts.cpu_us = message->user_us + message->system_us;
+	keeper->facts.cpu_limit_us = keeper->orders.cpu_seconds * 1000000;
 	keeper->end.user_us = message->user_us;
 	keeper->end.system_us = message->system_us;
 	keeper->end.max_rss_kb = message->max_rss_kb;

@@ -7,6 +7,7 @@
 
 #define ORDERS_BYTES_MOST 4096 /* they are some 200 bytes */
 #define TIMEOUT_MS_MOST (LIMIT_TIMEOUT_SECONDS * 1000ull)
+#define CPU_SECONDS_MOST (1ull << 40) /* a policy's bound is far below: in microseconds it still fits */
 
 static bool
 read_within(const struct field *field, uint64_t least, uint64_t most, uint64_t *value)
@@ -68,6 +69,8 @@ read_field(const struct field *field, struct orders *orders)
 		return read_within(field, 0, AUDIT_LOSS_COUNT - 1, &orders->audit_loss);
 	case KEEP_IDLE_MS:
 		return read_within(field, 0, TIMEOUT_MS_MOST, &orders->idle_ms);
+	case KEEP_CPU_SECONDS:
+		return read_within(field, 0, CPU_SECONDS_MOST, &orders->cpu_seconds);
 	default:
 		return false;
 	}

@@ -11,12 +11,18 @@
  *   main was ended by XCPU or XFSZ                      limit      the signal
  *   main was ended by KILL, and the cgroup counts
  *       an OOM kill                                     oom        KILL
+ *   main was ended by KILL after as much CPU time
+ *       as one process may have                         limit      KILL
  *   main was ended by another signal                    signalled  the signal
  *   no word of main: init was ended by KILL, and the
  *       cgroup counts an OOM kill (memory.oom.group)    oom        KILL
  *   no word of main, it had begun: init was ended
  *       by a signal, and with it all its processes      signalled  KILL
  *   else (init broke off, or was not ours to wait for)  lost
+ *
+ * Who ignores XCPU is killed by the kernel five seconds of CPU time later (executor/rlimits.c), and
+ * nothing but the time that was used tells this KILL from one that a job of long standing has
+ * sent itself.
  *
  * When we stopped it and no word of main came, it was our KILL that ended it.
  */
@@ -48,17 +54,27 @@ outcome_of_stop(enum cause cause)
 	}
 }
 
+/* RLIMIT_CPU: the soft limit's signal, or the hard one's where that was ignored. */
+static bool
+is_out_of_time(const struct outcome_facts *facts)
+{
+	return killed_by(facts->main_status, SIGXCPU) || (killed_by(facts->main_status, SIGKILL) &&
+	    facts->cpu_limit_us > 0 && facts->cpu_us >= facts->cpu_limit_us);
+}
+
 /* The main process ended by itself. */
 static uint32_t
-outcome_of_main(int status, uint64_t oom_kills)
+outcome_of_main(const struct outcome_facts *facts)
 {
+	int status = facts->main_status;
+
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status) == 0 ? OUTCOME_SUCCEEDED : OUTCOME_EXITED;
 	if (!WIFSIGNALED(status))
 		return OUTCOME_LOST;
-	if (killed_by(status, SIGXCPU) || killed_by(status, SIGXFSZ))
-		return OUTCOME_LIMIT;
-	return killed_by(status, SIGKILL) && oom_kills > 0 ? OUTCOME_OOM : OUTCOME_SIGNALLED;
+	if (killed_by(status, SIGKILL) && facts->oom_kills > 0)
+		return OUTCOME_OOM;
+	return is_out_of_time(facts) || killed_by(status, SIGXFSZ) ? OUTCOME_LIMIT : OUTCOME_SIGNALLED;
 }
 
 /* Init ended without a word about the main process. */
@@ -81,7 +97,7 @@ decide(const struct outcome_facts *facts)
 	if (facts->cause != CAUSE_NONE)
 		return outcome_of_stop(facts->cause);
 	if (facts->reported)
-		return outcome_of_main(facts->main_status, facts->oom_kills);
+		return outcome_of_main(facts);
 	return outcome_of_silence(facts);
 }
 
@@ -115,6 +131,8 @@ outcome_decide(const struct outcome_facts *facts, struct run_end *end)
 		end->flags |= END_FORCED;
 	if (facts->capture_fault)
 		end->flags |= END_CAPTURE_FAULT;
+	if (end->outcome == OUTCOME_LIMIT && facts->cause == CAUSE_NONE && is_out_of_time(facts))
+		end->flags |= END_CPU_TIME;
 	if (facts->cause == CAUSE_IDLE)
 		end->flags |= END_IDLE;
 	if (facts->fork_failures > 0)

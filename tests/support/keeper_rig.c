@@ -65,6 +65,7 @@ write_orders(const struct rig_job *job, pid_t init)
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)init);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, 0);
 	fields_put_u64(&writer, KEEP_IDLE_MS, job->idle_ms);
+	fields_put_u64(&writer, KEEP_CPU_SECONDS, 0);
 	fd = need(fields_seal(&writer, "orders"), "orders");
 	fields_free(&writer);
 	return fd;

@@ -76,6 +76,7 @@ answer_bounds(void)
 		fields_put_u64(&writer, BOUNDS_TCP_PORT, port);
 	for (uint16_t tag = BOUNDS_AUDIT_REQUIRE; tag <= BOUNDS_AUDIT_SECONDS; tag++)
 		fields_put_u64(&writer, tag, 0);
+	fields_put_u64(&writer, BOUNDS_MINIMUM, 0);
 	return write_fields(&writer);
 }
 

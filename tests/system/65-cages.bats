@@ -146,6 +146,18 @@ with_cage() {
 	jq -e '.error.code == "approval_stale" and (.error.changes | index("cage: paths beside the workspace"))' <<<"$output"
 }
 
+@test "a reload that gives a network, or takes a minimum away, takes effect" {
+	with_cage '"minimum": ["landlock"]'
+	workspace_policy <<<"$(jq '.cage = {"minimum": ["landlock"], "network": "loopback"}' "$WS/agent-safe-policy.json")"
+	agent_safe policy reload >/dev/null
+	job -- sh -c 'echo one'
+	job_is '.status == "succeeded"'
+	workspace_policy <<<"$(jq '.cage = {}' "$WS/agent-safe-policy.json")"
+	agent_safe policy reload >/dev/null
+	job -- sh -c 'echo two'
+	job_is '.status == "succeeded"'
+}
+
 @test "a job that says nothing for too long has timed out, and says idle" {
 	with_cage '' '{ "program": "sh", "limits": { "idle_seconds": 1, "cpu_percent": 100 } }'
 	job -- sh -c 'echo begun; sleep 30'

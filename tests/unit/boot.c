@@ -57,6 +57,7 @@ fill(struct boot *boot)
 		snprintf(boot->audit.witnesses[i], sizeof(boot->audit.witnesses[i]), "witness+%u", i);
 	boot->network = NETWORK_TCP_PORTS;
 	boot->ports = (struct tcp_ports){ 1, { 443 } };
+	boot->minimum = 0x55;
 }
 
 /* The record of `given` in pieces. */

@@ -19,6 +19,7 @@
 #include "digest.h"
 #include "fields.h"
 #include "json.h"
+#include "run.h"
 
 static char output[65536];
 static size_t output_length;
@@ -102,9 +103,9 @@ bounds_are_fields(void **state)
 	    "\"queue\":{\"slots\":5}}";
 	static const unsigned tags[] = { BOUNDS_POLICY_SHA256, BOUNDS_SLOTS, BOUNDS_PROFILE_FLOOR, BOUNDS_ROOT_PATH,
 		BOUNDS_ROOT_PATH, BOUNDS_ROOT_FLAGS, BOUNDS_ROOT_FLAGS, BOUNDS_NETWORK,
-		BOUNDS_AUDIT_REQUIRE, BOUNDS_AUDIT_QUORUM, BOUNDS_AUDIT_SECONDS };
+		BOUNDS_AUDIT_REQUIRE, BOUNDS_AUDIT_QUORUM, BOUNDS_AUDIT_SECONDS, BOUNDS_MINIMUM };
 	struct fields_reader reader;
-	struct field fields[11];
+	struct field fields[12];
 	uint8_t digest[32];
 	uint64_t number;
 	char text[64];
@@ -112,7 +113,7 @@ bounds_are_fields(void **state)
 	(void)state;
 	assert_int_equal(run(bounds_main, policy, sizeof(policy) - 1, "/srv/ws"), 0);
 	assert_true(fields_open(&reader, BOUNDS_MAGIC, output, output_length));
-	for (size_t i = 0; i < 11; i++)
+	for (size_t i = 0; i < 12; i++)
 		assert_true(fields_next(&reader, &fields[i]) && fields[i].tag == tags[i]);
 	assert_true(!fields_next(&reader, &fields[0]) && fields_complete(&reader));
 	digest_take(digest, policy, sizeof(policy) - 1);
@@ -124,6 +125,33 @@ bounds_are_fields(void **state)
 	assert_string_equal(text, "/srv/ws/a");
 	assert_true(field_u64(&fields[6], &number) && number == ROOT_SHARED);
 	assert_true(field_u64(&fields[7], &number) && number == NETWORK_NONE);
+}
+
+/* What all rules that allow something have in common; hooks have the policy's own. */
+static void
+bounds_have_the_minimum_of_every_rule(void **state)
+{
+	static const char rules[] = "\"cage\":{\"minimum\":[\"landlock\"]},\"rules\":["
+	    "{\"program\":\"a\",\"cage\":{\"minimum\":[\"own_uid\",\"idmap\"]}},"
+	    "{\"program\":\"b\",\"cage\":{\"minimum\":[\"own_uid\"]}},{\"program\":\"c\",\"effect\":\"deny\"}]";
+	static const char *const queues[] = { "", ",\"queue\":{\"hooks\":[{\"on\":[\"job.lost\"],\"argv\":[\"x\"]}]}" };
+	static const uint64_t wanted[] = { LAYER_LANDLOCK | LAYER_OWN_UID, LAYER_LANDLOCK };
+	struct fields_reader reader;
+	struct field field;
+	uint64_t number = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char policy[600];
+
+		snprintf(policy, sizeof(policy), "{\"version\":2,%s%s}", rules, queues[i]);
+		assert_int_equal(run(bounds_main, policy, strlen(policy), "/srv/ws"), 0);
+		assert_true(fields_open(&reader, BOUNDS_MAGIC, output, output_length));
+		while (fields_next(&reader, &field))
+			if (field.tag == BOUNDS_MINIMUM)
+				assert_true(field_u64(&field, &number));
+		assert_int_equal(number, wanted[i]);
+	}
 }
 
 /* The farthest network of all rules that allow something, and the ports of all. */
@@ -208,6 +236,7 @@ main(void)
 		cmocka_unit_test(a_policy_beyond_the_limit_is_refused),
 		cmocka_unit_test(bounds_are_fields),
 		cmocka_unit_test(places_beside_the_roots_come_after_them),
+		cmocka_unit_test(bounds_have_the_minimum_of_every_rule),
 		cmocka_unit_test(bounds_have_the_farthest_network_and_every_port),
 		cmocka_unit_test(bounds_of_a_bad_policy_are_nothing),
 		cmocka_unit_test(the_sample_policy_is_valid_and_warns_of_nothing_but_a_missing_root),

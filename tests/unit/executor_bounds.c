@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "run.h"
 #include "text.h"
 
 #include "bounds.h"
@@ -53,6 +54,21 @@ a_root_of_root_must_be_allowed(void **state)
 	boot.roots[1].flags = ROOT_ROOT_OWNED;
 	assert_int_equal(bounds_check(&boot, &plan), 0);
 	boot.roots[1].flags = 0;
+}
+
+static void
+no_minimum_below_what_all_rules_want(void **state)
+{
+	struct plan plan = good;
+
+	(void)state;
+	boot.minimum = LAYER_LANDLOCK | LAYER_OWN_UID;
+	assert_int_equal(bounds_check(&boot, &plan), EPERM);
+	plan.minimum = LAYER_LANDLOCK | LAYER_IDMAP;
+	assert_int_equal(bounds_check(&boot, &plan), EPERM);
+	plan.minimum |= LAYER_OWN_UID;
+	assert_int_equal(bounds_check(&boot, &plan), 0);
+	boot.minimum = 0;
 }
 
 static void
@@ -174,6 +190,7 @@ main(void)
 		cmocka_unit_test(a_plan_within_passes),
 		cmocka_unit_test(only_the_roots_of_launch_are_roots),
 		cmocka_unit_test(a_root_of_root_must_be_allowed),
+		cmocka_unit_test(no_minimum_below_what_all_rules_want),
 		cmocka_unit_test(no_profile_below_the_floor),
 		cmocka_unit_test(no_network_and_no_port_but_those_of_launch),
 		cmocka_unit_test(only_what_launch_has_opened_lies_beside_a_root),

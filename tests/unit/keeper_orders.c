@@ -23,7 +23,7 @@ good_value(uint16_t tag)
 {
 	static const uint64_t values[KEEP_TAG_END] = { [KEEP_TIMEOUT_MS] = 60000, [KEEP_GRACE_MS] = 5000,
 	    [KEEP_KEEP_BYTES] = 1000, [KEEP_OUTPUT_BYTES] = 0, [KEEP_EXECUTOR_UID] = 70001, [KEEP_INIT_PID] = 42,
-	    [KEEP_AUDIT_LOSS] = 1, [KEEP_IDLE_MS] = 0 };
+	    [KEEP_AUDIT_LOSS] = 1, [KEEP_IDLE_MS] = 0, [KEEP_CPU_SECONDS] = 7 };
 
 	return values[tag];
 }
@@ -86,6 +86,7 @@ good_orders_are_read_whole(void **state)
 	assert_int_equal(orders.output_bytes, 0);
 	assert_int_equal(orders.executor_uid, 70001);
 	assert_int_equal(orders.init_pid, 42);
+	assert_int_equal(orders.cpu_seconds, 7);
 	close(fd);
 	fields_free(&writer);
 }
@@ -111,6 +112,8 @@ numbers_have_bounds(void **state)
 	assert_false(accepted(KEEP_TIMEOUT_MS, SKIP_NONE, longest + 1));
 	assert_true(accepted(KEEP_IDLE_MS, SKIP_NONE, longest));
 	assert_false(accepted(KEEP_IDLE_MS, SKIP_NONE, longest + 1));
+	assert_true(accepted(KEEP_CPU_SECONDS, SKIP_NONE, 100 * LIMIT_TIMEOUT_SECONDS));
+	assert_false(accepted(KEEP_CPU_SECONDS, SKIP_NONE, UINT64_MAX / 1000000));
 	assert_true(accepted(KEEP_GRACE_MS, SKIP_NONE, 0));
 	assert_false(accepted(KEEP_GRACE_MS, SKIP_NONE, longest + 1));
 	assert_true(accepted(KEEP_KEEP_BYTES, SKIP_NONE, ORDERS_KEEP_MOST));
