@@ -10,6 +10,7 @@
 
 #include "scope.h"
 #include "text.h"
+#include "whole.h"
 
 #include "chain.h"
 #include "journal.h"
@@ -51,22 +52,6 @@ journal_place(int folder_fd)
 	return magic == EXT4 || magic == XFS ? JOURNAL_PLACE_FULL : JOURNAL_PLACE_DEGRADED;
 }
 
-static int
-write_whole(int fd, const char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return -1;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
-
 /* A file without a name gets one, if nobody has it. */
 static int
 give_name(int fd, int folder_fd, const char *name)
@@ -89,7 +74,7 @@ write_nameless(int folder_fd, const char *bytes, size_t length, off_t reserve)
 		return -1;
 	if (reserve > 0 && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, reserve) < 0 && errno != EOPNOTSUPP)
 		return -1;
-	if (write_whole(fd, bytes, length) < 0 || fsync(fd) < 0)
+	if (whole_write(fd, bytes, length) < 0 || fsync(fd) < 0)
 		return -1;
 	return scope_keep(&fd);
 }
@@ -166,7 +151,7 @@ journal_append(struct journal *journal, const char *bytes, size_t length)
 		return -1;
 	}
 	/* A short write that is followed by another one would fuse two lines; a failed sync is never repeated. */
-	if (write_whole(journal->fd, bytes, length) < 0 || fdatasync(journal->fd) < 0) {
+	if (whole_write(journal->fd, bytes, length) < 0 || fdatasync(journal->fd) < 0) {
 		journal->broken = true;
 		return -1;
 	}

@@ -13,6 +13,7 @@
 #include "policy.h"
 #include "scope.h"
 #include "text.h"
+#include "whole.h"
 
 #define EXIT_REFUSED 2
 #define EXIT_INTERNAL 3
@@ -22,34 +23,10 @@
 static bool
 read_input(char *bytes, size_t size, size_t *length)
 {
-	*length = 0;
-	while (*length < size) {
-		ssize_t got = read(STDIN_FILENO, bytes + *length, size - *length);
+	ssize_t held = whole_read(STDIN_FILENO, bytes, size);
 
-		if (got == 0)
-			return true;
-		if (got < 0 && errno != EINTR)
-			return false;
-		if (got > 0)
-			*length += (size_t)got;
-	}
-	return true;
-}
-
-static bool
-write_output(const void *bytes, size_t length)
-{
-	for (const char *at = bytes; length > 0;) {
-		ssize_t done = write(STDOUT_FILENO, at, length);
-
-		if (done < 0 && errno != EINTR)
-			return false;
-		if (done > 0) {
-			at += done;
-			length -= (size_t)done;
-		}
-	}
-	return true;
+	*length = held < 0 ? 0 : (size_t)held;
+	return held >= 0;
 }
 
 /* The policy on standard input, or NULL with *error. */
@@ -80,7 +57,7 @@ print_line(struct json *value)
 
 	json_free(value);
 	text[length++] = '\n'; /* in place of the NUL */
-	return write_output(text, length);
+	return whole_write(STDOUT_FILENO, text, length) == 0;
 }
 
 static void
@@ -195,7 +172,7 @@ bounds_main(int argc, char **argv)
 		fields_put_u64(&writer, BOUNDS_TCP_PORT, ports.list[i]);
 	put_audit(&writer, policy_audit(policy));
 	fields_put_u64(&writer, BOUNDS_MINIMUM, policy_minimum_bounds(policy));
-	written = !writer.failed && write_output(writer.bytes, writer.length);
+	written = !writer.failed && whole_write(STDOUT_FILENO, writer.bytes, writer.length) == 0;
 	fields_free(&writer);
 	policy_free(policy);
 	return written ? EXIT_SUCCESS : EXIT_INTERNAL;

@@ -8,6 +8,7 @@
 #include "plan.h"
 #include "scope.h"
 #include "text.h"
+#include "whole.h"
 
 #include "program.h"
 #include "shebang.h"
@@ -57,20 +58,6 @@ may_be_read(const struct program_search *search, const struct resolved *resolved
 	    resolved->stat.st_mode & S_IROTH;
 }
 
-static int
-write_all(int fd, const unsigned char *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t done = write(fd, bytes, length);
-
-		if (done <= 0)
-			return done < 0 ? -1 : fail(EIO);
-		bytes += done;
-		length -= (size_t)done;
-	}
-	return 0;
-}
-
 /* Digest from fd to its end, into copy as well unless it is -1; the size must be what was seen. */
 static int
 take_bytes(int fd, int copy, uint64_t size, uint8_t sha256[32])
@@ -86,7 +73,7 @@ take_bytes(int fd, int copy, uint64_t size, uint8_t sha256[32])
 		if (total > size)
 			return fail(ESTALE);
 		digest_add(&state, chunk, (size_t)got);
-		if (copy >= 0 && write_all(copy, chunk, (size_t)got) < 0)
+		if (copy >= 0 && whole_write(copy, chunk, (size_t)got) < 0)
 			return -1;
 	}
 	if (got < 0)

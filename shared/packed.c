@@ -10,6 +10,7 @@
 
 #include "packed.h"
 #include "scope.h"
+#include "whole.h"
 
 #define WINDOW_LOG 23 /* 8 MiB, what the levels up to 19 use */
 #define LEVEL 9
@@ -169,22 +170,6 @@ free_encoder(ZSTD_CCtx **encoder)
 	ZSTD_freeCCtx(*encoder);
 }
 
-static int
-write_whole(int fd, const uint8_t *bytes, size_t length)
-{
-	while (length > 0) {
-		ssize_t written = write(fd, bytes, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return -1;
-		bytes += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
-
 static bool
 set_up(ZSTD_CCtx *encoder, uint64_t size)
 {
@@ -210,7 +195,7 @@ encode_piece(ZSTD_CCtx *encoder, int to_fd, const uint8_t *bytes, size_t length,
 			errno = EIO; /* the file is not as long as it was */
 			return -1;
 		}
-		if (write_whole(to_fd, space, out.pos) < 0)
+		if (whole_write(to_fd, space, out.pos) < 0)
 			return -1;
 	} while (end == ZSTD_e_end ? left > 0 : in.pos < in.size);
 	return 0;

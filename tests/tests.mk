@@ -17,7 +17,7 @@ MINUTES = 10
 # Rooms that a test takes whole, but for their main().
 AUDITOR = $(filter-out auditor/main.c auditor/confine.c,$(wildcard auditor/*.c)) auditor/verify/verify.c \
     $(addprefix shared/,packed.c boot.c channel.c fields.c loop.c messages.c process.c run.c digest.c text.c \
-    base64.c log.c vkey.c tcp_ports.c)
+    base64.c log.c vkey.c tcp_ports.c whole.c)
 POLICY = $(wildcard broker/policy*.c) $(wildcard shared/json*.c shared/secret*.c) $(addprefix shared/,base64.c \
     text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c landlock.c landlock_rights.c)
 

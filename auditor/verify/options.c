@@ -10,6 +10,7 @@
 #include "base64.h"
 #include "scope.h"
 #include "text.h"
+#include "whole.h"
 
 #include "options.h"
 #include "rekey.h"
@@ -115,21 +116,13 @@ long
 options_read_file(const char *path, char *text, unsigned size)
 {
 	scoped_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unsigned held = 0;
+	ssize_t held;
 
 	if (fd < 0)
 		return -1;
-	while (held < size - 1) {
-		ssize_t length = read(fd, text + held, size - 1 - held);
-
-		if (length < 0 && errno == EINTR)
-			continue;
-		if (length < 0)
-			return -1;
-		if (length == 0)
-			break;
-		held += (unsigned)length;
-	}
+	held = whole_read(fd, text, size - 1);
+	if (held < 0)
+		return -1;
 	text[held] = '\0';
 	return held;
 }

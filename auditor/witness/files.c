@@ -8,6 +8,7 @@
 
 #include "scope.h"
 #include "text.h"
+#include "whole.h"
 
 #include "files.h"
 
@@ -15,7 +16,7 @@ ssize_t
 files_read(int folder_fd, const char *name, char *text, size_t size)
 {
 	scoped_close int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	size_t held = 0;
+	ssize_t held;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -23,35 +24,11 @@ files_read(int folder_fd, const char *name, char *text, size_t size)
 	errno = S_ISREG(st.st_mode) ? EFBIG : EINVAL;
 	if (!S_ISREG(st.st_mode) || st.st_size >= (off_t)size)
 		return -1;
-	while (held < size - 1) {
-		ssize_t length = read(fd, text + held, size - 1 - held);
-
-		if (length < 0 && errno == EINTR)
-			continue;
-		if (length < 0)
-			return -1;
-		if (length == 0)
-			break;
-		held += (size_t)length;
-	}
+	held = whole_read(fd, text, size - 1);
+	if (held < 0)
+		return -1;
 	text[held] = '\0';
-	return (ssize_t)held;
-}
-
-static int
-write_all(int fd, const char *text, size_t length)
-{
-	while (length > 0) {
-		ssize_t done = write(fd, text, length);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		text += done;
-		length -= (size_t)done;
-	}
-	return 0;
+	return held;
 }
 
 int
@@ -65,7 +42,7 @@ files_write(int folder_fd, const char *name, const char *text, size_t length)
 		return -1;
 	/* What a crash has left under this name is nobody's. */
 	fd = openat(folder_fd, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || write_all(fd, text, length) < 0 || fsync(fd) < 0 ||
+	if (fd < 0 || whole_write(fd, text, length) < 0 || fsync(fd) < 0 ||
 	    renameat(folder_fd, fresh, folder_fd, name) < 0)
 		return -1;
 	return fsync(folder_fd);

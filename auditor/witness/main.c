@@ -19,6 +19,7 @@
 #include "log.h"
 #include "loop.h"
 #include "scope.h"
+#include "whole.h"
 
 #include "add.h"
 #include "body.h"
@@ -97,17 +98,10 @@ show(int folder_fd)
 static ssize_t
 read_body(char bytes[BODY_BYTES])
 {
-	size_t held = 0;
+	ssize_t held = whole_read(STDIN_FILENO, bytes, BODY_BYTES);
 
-	while (held < BODY_BYTES) {
-		ssize_t length = read(STDIN_FILENO, bytes + held, BODY_BYTES - held);
-
-		if (length < 0 && errno == EINTR)
-			continue;
-		if (length <= 0)
-			return length < 0 ? -1 : (ssize_t)held;
-		held += (size_t)length;
-	}
+	if (held < BODY_BYTES)
+		return held;
 	errno = EFBIG;
 	return -1;
 }

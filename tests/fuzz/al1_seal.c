@@ -1,4 +1,4 @@
-/* links: auditor/sign.c auditor/journal.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
+/* links: auditor/sign.c auditor/journal.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c shared/digest.c shared/text.c shared/base64.c shared/log.c shared/whole.c */
 /* libs: -lsodium */
 /*
  * d of a log.seal at a place where a seal must stand: of all bodies the chain takes the one that the

@@ -1,4 +1,4 @@
-/* links: shared/packed.c */
+/* links: shared/packed.c shared/whole.c */
 /* libs: -lzstd */
 /* A file that says it is a compressed segment: what comes out is bounded, and it ends or is refused. */
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* links: auditor/sign.c auditor/journal.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c shared/digest.c shared/text.c shared/base64.c shared/log.c */
+/* links: auditor/sign.c auditor/journal.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c shared/digest.c shared/text.c shared/base64.c shared/log.c shared/whole.c */
 /* libs: -lsodium */
 /* key.state: what every crash of a sealed commit leaves behind, and what the next start makes of it. */
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 /* `check` and `bounds` of the broker's binary, broker/check.c, each in a child with a pipe.
- * links: broker/check.c $(POLICY)
+ * links: broker/check.c $(POLICY) shared/whole.c
  * libs: -lcjson -lsodium */
 #include <sys/wait.h>
 

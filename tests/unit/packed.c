@@ -1,4 +1,4 @@
-/* links: shared/packed.c */
+/* links: shared/packed.c shared/whole.c */
 /* libs: -lzstd */
 /* Compressed segments: what comes back, and every kind of file that is refused. */
 #include <stdarg.h>
