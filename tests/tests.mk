@@ -91,7 +91,7 @@ $(BUILD)/measures/fail: tests/hostile/measures/fail.c
 # The executor, with a syscall() that can fail in a job's last process before its exec.
 $(BUILD)/measures/agent-safe-executor: tests/hostile/measures/worker.c $(executor_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -Wl,--wrap=syscall -o $@ $^ $(wordlist 3,9,$(executor_ROW))
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote tests/support -Wl,--wrap=syscall -o $@ $^ $(wordlist 3,9,$(executor_ROW))
 # The executor with one capability less.
 $(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/confine.o,$(executor_OBJ)) $(BUILD)/libshared.a
 	@mkdir -p $(@D)
@@ -102,20 +102,21 @@ LAYERED = syscall prctl mount setsid mounts_show cage_check_namespaces fence_clo
     filter_load_job process_reset_signals filter_load_own filter_load_init protect_cover protect_inspect workdir_check decode_plan program_find_named landlock_job
 $(BUILD)/layers/agent-safe-executor: tests/layers/layers.c $(executor_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor \
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor -iquote tests/support \
 	    $(LAYERED:%=-Wl,--wrap=%) -o $@ $^ $(wordlist 3,9,$(executor_ROW))
 comma = ,
 define starter
 $(BUILD)/layers/$(word 2,$($(1)_ROW)): tests/layers/starter.c $$($(1)_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $$(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) $(addprefix -Wl$(comma)--wrap=,prctl unshare mount) -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote tests/support \
+	    $(addprefix -Wl$(comma)--wrap=,prctl unshare mount) -o $$@ $$^ $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,cli launch,$(eval $(call starter,$p)))
 # Every program with an older kernel's answer about Landlock.
 define old_kernel
 $(BUILD)/kernels/$(word 2,$($(1)_ROW)): tests/hostile/measures/landlock.c $$($(1)_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $$(@D)
-	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -Wl,--wrap=landlock_abi -o $$@ $$^ \
+	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote tests/support -Wl,--wrap=landlock_abi -o $$@ $$^ \
 	    $(wordlist 3,9,$($(1)_ROW))
 endef
 $(foreach p,$(BUILT),$(eval $(call old_kernel,$p)))

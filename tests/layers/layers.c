@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "process.h"
 
 #include "cage.h"
@@ -49,17 +50,8 @@ static char layers[256] = " ";
 static __attribute__((constructor)) void
 read_layers(void)
 {
-	char path[PATH_MAX + 16];
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	char *slash;
-	FILE *file;
+	FILE *file = beside_open("layer");
 
-	path[length > 0 ? length : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash)
-		return;
-	snprintf(slash, 16, "/layer");
-	file = fopen(path, "re");
 	if (!file)
 		return;
 	if (fgets(layers + 1, sizeof(layers) - 2, file))

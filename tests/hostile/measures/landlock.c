@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beside.h"
 #include "landlock.h"
 
 static int stubbed = -1;
@@ -18,17 +19,8 @@ int __wrap_landlock_abi(void);
 static __attribute__((constructor)) void
 read_abi(void)
 {
-	char path[PATH_MAX + 16];
-	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-	char *slash;
-	FILE *file;
+	FILE *file = beside_open("abi");
 
-	path[length > 0 ? length : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash)
-		return;
-	snprintf(slash, 16, "/abi");
-	file = fopen(path, "re");
 	if (!file)
 		return;
 	if (fscanf(file, "%d", &stubbed) != 1)
