@@ -7,4 +7,4 @@ is_root || { echo 'the bench of a long queue needs root: left out' >&2; exit 0; 
 trap workspace_clean EXIT
 workspace_make
 workspace_start
-python3 -B "$ROOT/tests/bench/queue.py" "$WS" "$WS_STATE" "$WS_BIN" 1000 "${JOBS:-1000000}"
+/usr/bin/python3 -B "$ROOT/tests/bench/queue.py" "$WS" "$WS_STATE" "$WS_BIN" 1000 "${JOBS:-1000000}"

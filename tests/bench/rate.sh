@@ -22,7 +22,7 @@ workspace_start
 echo "rates: $RUNS runs of true in a round, $ROUNDS rounds, on $(uname -srm), $(nproc) processors, uid $(id -u), $(
 	stat -f -c %T "$WS_TOP")"
 # shellcheck disable=SC2086
-python3 -B "$ROOT/tests/bench/rate.py" "$WS" "$WS_STATE" "$WS_BIN" "$BUILD_DIR/bench/rate" "$RUNS" "$ROUNDS" $LANES
+/usr/bin/python3 -B "$ROOT/tests/bench/rate.py" "$WS" "$WS_STATE" "$WS_BIN" "$BUILD_DIR/bench/rate" "$RUNS" "$ROUNDS" $LANES
 agent_safe audit-verify | jq -r '"log: \(.entries) entries, valid: \(.valid)"'
 
 is_root || { echo 'the cage by itself needs root: left out' >&2; exit 0; }

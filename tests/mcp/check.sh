@@ -50,7 +50,7 @@ alone() { unshare --net bash -c 'ip link set lo up && exec "$@"' bash "$@"; }
 # --- the parts -----------------------------------------------------------------------------------
 
 check_load() {
-	timeout 120 python3 -B "$here/load.py" 2000 "$WS/proj" "${server[@]}"
+	timeout 120 /usr/bin/python3 -B "$here/load.py" 2000 "$WS/proj" "${server[@]}"
 	report $? "2,000 calls over one connection, memory flat"
 }
 

@@ -17,7 +17,7 @@ while [ $SECONDS -lt $until ]; do
 		workers=(--workers)
 	fi
 	workspace_start
-	python3 -B "$ROOT/tests/soak/crash.py" --ws "$WS" --state "$WS_STATE" --bin "$WS_BIN" \
+	/usr/bin/python3 -B "$ROOT/tests/soak/crash.py" --ws "$WS" --state "$WS_STATE" --bin "$WS_BIN" \
 	    --stepkill "$WS_TOP/stepkill" --rounds 100 --seconds $((until - SECONDS)) "${workers[@]}" --seed "$seed" || {
 		echo "seed $seed; the state is kept in ${TMPDIR:-/tmp}/agent-safe-soak.$$" >&2
 		cp -r "$WS_STATE" "${TMPDIR:-/tmp}/agent-safe-soak.$$"
