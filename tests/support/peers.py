@@ -477,7 +477,8 @@ class Broker:
                   (BOOT["BOOT_ROOT_UID"], st.st_uid), (BOOT["BOOT_ROOT_GID"], st.st_gid),
                   (BOOT["BOOT_POLICY_SHA256"], sha256), (BOOT["BOOT_LAYERS"], 0),
                   (BOOT["BOOT_NETWORK"], 0), (BOOT["BOOT_COURIER_ID"], 0), (BOOT["BOOT_COURIER_PID"], 0),
-                  (BOOT["BOOT_AUDIT_REQUIRE"], 0), (BOOT["BOOT_AUDIT_QUORUM"], 0), (BOOT["BOOT_AUDIT_SECONDS"], 0)]
+                  (BOOT["BOOT_AUDIT_REQUIRE"], 0), (BOOT["BOOT_AUDIT_QUORUM"], 0), (BOOT["BOOT_AUDIT_SECONDS"], 0),
+                  (BOOT["BOOT_MINIMUM"], 0)]
         return sealed(fields(b"ASBOOT01", items))
 
     def listen(self, path):
