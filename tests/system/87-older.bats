@@ -25,14 +25,19 @@ ends_alone() {
 	wait
 	folder=$(find "$WS_STATE/runs" -name "$id.1")
 	wait_until 10 test -s "$folder/result"
+	wait_until 10 flock -n "$folder/lock" true # its keeper is gone, and cannot tell what it knows
 }
 status_of() { agent_safe show "$1" | jq -r .status; }
+
+# A dispatch whose acknowledgement was noted by nobody is running until the executor has said otherwise.
+is_lost() { [ "$(status_of "$1")" = lost ]; }
+has_succeeded() { [ "$(status_of "$1")" = succeeded ]; }
 
 @test "a folder of a release that wrote neither what was watched nor the cage in words: its end is collected" {
 	local id folder
 	ends_alone
 	rm -f "$folder/watched" "$folder/cage"
-	[ "$(status_of "$id")" = succeeded ]
+	wait_until 10 has_succeeded "$id"
 	agent_safe show "$id" | jq -e '.result.stdout == "out\n" and (.attempts_log | length) == 1'
 	agent_safe audit-verify | jq -e .valid
 	run_job true | jq -e '.status == "succeeded"'
@@ -42,12 +47,12 @@ status_of() { agent_safe show "$1" | jq -r .status; }
 	local id folder
 	ends_alone
 	printf 'ASRUN009' | dd of="$folder/result" conv=notrunc status=none
-	[ "$(status_of "$id")" = lost ]
+	wait_until 10 is_lost "$id"
 	agent_safe show "$id" | jq -e '(.attempts_log | length) == 1 and .error_class == "unknown_outcome"'
 	rm "$WS/proj/begun"
 	ends_alone
 	printf 'x' >>"$folder/result"
-	[ "$(status_of "$id")" = lost ]
+	wait_until 10 is_lost "$id"
 	agent_safe audit-verify | jq -e .valid
 	run_job true | jq -e '.status == "succeeded"'
 }
