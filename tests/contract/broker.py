@@ -119,10 +119,11 @@ class Life(Case):
         job = self.approved(c, ["sh", "-c", "test -e %s || { touch %s; exit 3; }" % (flag, flag)], max_attempts=2)
         begun = time.time()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: watcher.call("job.get", {"job_id": job["id"]})["status"] == "retry_wait")
+        # First for its record, then for its time.
+        self.until(lambda: watcher.call("job.get", {"job_id": job["id"]})["waiting_for"] == ["retry"])
         seen = watcher.call("job.get", {"job_id": job["id"]})
+        self.assertEqual(seen["status"], "retry_wait")
         self.assertGreater(seen["attempts_log"][0]["next_try_at"], begun + 1)
-        self.assertEqual(seen["waiting_for"], ["retry"])
         done = c.receive()["result"]
         self.assertEqual((done["status"], done["attempts"]), ("succeeded", 2))
         self.assertGreaterEqual(time.time() - begun, 1.7)

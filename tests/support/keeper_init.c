@@ -72,8 +72,8 @@ hear(const struct channel *keeper, pid_t worker)
 
 	switch (channel_take(keeper, &message, NULL)) {
 	case CHANNEL_MESSAGE:
-		if (message.type == MSG_INIT_SIGNAL)
-			kill(-worker, message.body.init_signal.signal);
+		if (message.type == MSG_INIT_SIGNAL && kill(-worker, message.body.init_signal.signal) < 0)
+			kill(worker, message.body.init_signal.signal); /* it has not come to its setsid() yet */
 		break;
 	case CHANNEL_EMPTY:
 		break;
