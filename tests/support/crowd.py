@@ -4,7 +4,6 @@ The first users do WHAT with as many connections as they get, the last one is an
 must be served meanwhile.  PID is the broker's: its memory stays bounded.  Exits 0 when all that held.
 """
 import os
-import select
 import socket
 import sys
 
@@ -19,8 +18,8 @@ WATCH = b'{"jsonrpc":"2.0","id":1,"method":"events.read","params":{"cursor":0,"t
 
 def connect(path):
     one = socket.socket(socket.AF_UNIX)
+    one.connect(path) # with a timeout it would fail where the queue of new connections is full
     one.settimeout(PATIENCE)
-    one.connect(path)
     return one
 
 
@@ -71,42 +70,67 @@ def long_line(one):
     fill_pipe(one, b"x" * (LINE + 100))
 
 
-def as_user(uid, act):
-    """In a child with that uid, so that the kernel says so; the child's connections live as long as it."""
-    ready, told = os.pipe()
-    stop, end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(ready)
-        os.close(end)
-        os.setgroups([])
-        os.setgid(uid)
-        os.setuid(uid)
-        kept = act()
-        os.write(told, str(len(kept)).encode())
-        os.read(stop, 1)
-        os._exit(0)
-    os.close(told)
-    os.close(stop)
-    if not select.select([ready], [], [], 4 * PATIENCE)[0]:
-        sys.exit("user %d is not served" % uid)
-    return int(os.read(ready, 16) or b"-1"), end, child
+class User:
+    """A child with that uid, so that the kernel says so; its connections live as long as it."""
+
+    def __init__(self, uid, act, earlier):
+        mine, self.end = socket.socketpair()
+        self.uid = uid
+        self.child = os.fork()
+        if self.child == 0:
+            for one in earlier + [self]:
+                one.end.close()
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            connections = act()
+            mine.send(b"done")
+            mine.recv(1)
+            mine.send(b"%d" % sum(is_kept(one) for one in connections))
+            mine.recv(1)
+            os._exit(0)
+        mine.close()
+        self.end.settimeout(4 * PATIENCE)
+        self.hear()
+
+    def hear(self):
+        try:
+            return self.end.recv(16)
+        except OSError:
+            sys.exit("user %d is not served" % self.uid)
+
+    def kept(self):
+        self.end.send(b"?")
+        return int(self.hear() or b"-1")
+
+    def leave(self):
+        self.end.close()
+        os.waitpid(self.child, 0)
+
+
+def is_kept(one):
+    """A refused connection has its answer and its end."""
+    one.setblocking(False)
+    try:
+        first = one.recv(4096, socket.MSG_PEEK)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return bool(first) and b"busy" not in first
 
 
 def crowd(path, what, wanted):
-    """How many connections stay open: a refused one has its answer and its end at once."""
     def act():
-        kept = []
+        connections = []
         for _ in range(wanted):
             one = connect(path)
-            if select.select([one], [], [], 0.02)[0] and b"busy" in one.recv(4096, socket.MSG_PEEK):
-                continue
+            connections.append(one)
             try:
                 what(one)
             except OSError:
-                continue
-            kept.append(one)
-        return kept
+                pass
+        return connections
     return act
 
 
@@ -128,25 +152,23 @@ def memory(pid):
 
 def main():
     path, pid, what = sys.argv[1:4]
-    users = [int(uid) for uid in sys.argv[4:]]
+    uids = [int(uid) for uid in sys.argv[4:]]
     before = memory(pid)
-    children, total = [], 0
-    for uid in users[:-1]:
-        count, end, child = as_user(uid, crowd(path, globals()[what], OF_ONE + 10))
-        children.append((end, child))
-        total += count
+    users = []
+    for uid in uids[:-1]:
+        users.append(User(uid, crowd(path, globals()[what], OF_ONE + 10), users))
+    users.append(User(uids[-1], ordinary(path), users))
+    grown = memory(pid) - before
+    # The broker takes connections in order: who was served last shows that each before was judged.
+    counts = [user.kept() for user in users]
+    for user in users:
+        user.leave()
+    print("%d connections, %d KiB more" % (sum(counts), grown))
+    if counts[-1] != 1:
+        sys.exit("the ordinary user is not served")
+    for uid, count in zip(uids[:-1], counts):
         if what != "long_line" and not 40 <= count <= OF_ONE:
             sys.exit("user %d keeps %d connections" % (uid, count))
-    served, end, child = as_user(users[-1], ordinary(path))
-    children.append((end, child))
-    grown = memory(pid) - before
-    for end, _ in children: # a later child holds the ends of those before it
-        os.close(end)
-    for _, child in children:
-        os.waitpid(child, 0)
-    print("%d connections, %d KiB more" % (total, grown))
-    if served != 1:
-        sys.exit("the ordinary user is not served")
     if grown > (OF_ALL + 16) * 2 * LINE // 1024:
         sys.exit("the broker grew by %d KiB" % grown)
 
