@@ -268,9 +268,9 @@ power_look(void *context, const struct chain *chain, const struct record *record
 	return NULL;
 }
 
-/* As agent-safe-audit-verify, also where the beginning was removed; into log_verdict. */
+/* As agent-safe-audit-verify, also where the beginning was removed; into log_verdict.  begin: who looks on, or NULL. */
 static void
-power_verify(const struct rig *rig)
+power_verify_with(const struct rig *rig, void (*begin)(struct verify *))
 {
 	struct segments segments;
 	bool more = true;
@@ -281,6 +281,8 @@ power_verify(const struct rig *rig)
 	if (log_operator)
 		verify_trust_operator(&log_verdict, log_operator);
 	verify_watch(&log_verdict, power_look, NULL);
+	if (begin)
+		begin(&log_verdict);
 	assert_int_equal(segments_list(rig->log_fd, &segments), 0);
 	if (segments_begin_late(&segments)) {
 		int fd = segments_open(rig->log_fd, UINT64_MAX);
@@ -296,6 +298,12 @@ power_verify(const struct rig *rig)
 	}
 	segments_free(&segments);
 	verify_end(&log_verdict, 0);
+}
+
+static void
+power_verify(const struct rig *rig)
+{
+	power_verify_with(rig, NULL);
 }
 
 /* Is this disk one that was seen before?  With no more to be there than then, it need not be looked at again. */
