@@ -27,6 +27,7 @@ void
 broker_on_record_refused(struct broker *broker, const struct message *message)
 {
 	outbox_refused(&broker->outbox, &message->body.record_refused);
+	broker_serve_clients(broker);
 }
 
 void

@@ -67,6 +67,7 @@ adopt_one(struct executor *executor, const struct run_name *run)
 	if (!attempt)
 		fatal("more runs than slots");
 	attempt->folder = folder;
+	attempt->adopted = true;
 	adopt_again(attempt);
 	return 0;
 }
