@@ -103,6 +103,8 @@ reason_text(const struct attempt *attempt)
 		    "nobody knows whether it started";
 	if (attempt->outcome == OUTCOME_REFUSED && attempt->stage == STAGE_MINIMUM)
 		return "a layer of the policy's minimum is missing; layers has those that there are";
+	if (attempt->outcome == OUTCOME_REFUSED && attempt->stage == STAGE_STOPPED)
+		return "the daemons ended before anything of it was begun";
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		return "violated: a protected path was made or replaced, see the result";
 	if (attempt->outcome == OUTCOME_LIMIT)

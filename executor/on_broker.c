@@ -90,8 +90,8 @@ executor_on_run_ask(struct executor *executor, struct attempt *from, const struc
 		attempt = attempt_find(executor, run);
 	} else if (attempt->state == ATTEMPT_TOLD)
 		tell_broker(attempt);
-	/* RECORDING: it will be told as soon as it is on record. */
-	if (attempt && attempt->state < ATTEMPT_RECORDING)
+	/* INSPECTING, RECORDING: it has ended, and is told as soon as that is on record. */
+	if (attempt && attempt->state < ATTEMPT_INSPECTING)
 		tell_lives(attempt);
 }
 

@@ -65,7 +65,8 @@ kill_daemons() {
 	wait_gone 100 "${holders[@]}"
 	forget_acknowledgements
 	# The first answer is already the truth.
-	agent_safe show "$id" | jq -e '.status == "lost" and .attempts == 1'
+	agent_safe show "$id" >"$WS_TOP/shown"
+	jq -e '.status == "lost" and .attempts == 1' "$WS_TOP/shown" || { cat "$WS_TOP/shown" "$WS_STATE/trio.log"; false; }
 	[ "$(wc -l <"$WS/proj/n")" = 1 ]
 	refute grep breach "$WS_STATE/trio.log"
 	run_job true | jq -e '.status == "succeeded"'
@@ -84,4 +85,17 @@ kill_daemons() {
 	touch "$WS/proj/go"
 	agent_safe wait "$id" --timeout 20 | jq -e '.status == "succeeded" and .attempts == 1'
 	[ "$(wc -l <"$WS/proj/n")" = 1 ]
+}
+
+@test "of a run that ended there is no list left of what was watched, and one that was refused keeps its end" {
+	need_root
+	workspace_start
+	local folder
+	run_job true | jq -e '.status == "succeeded"'
+	mapfile -t folder < <(find "$WS_STATE/runs" -name '*.1')
+	[ "${#folder[@]}" = 1 ]
+	[ -e "$folder/begun" ] && [ -e "$folder/recorded" ]
+	[ ! -e "$folder/watched" ]
+	# What a folder takes is what prune reckons with.
+	agent_safe prune --max-bytes 0 --dry-run | jq -e --argjson s "$(du -s -B1 "$folder" | cut -f1)" '.bytes >= $s'
 }
