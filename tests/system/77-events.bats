@@ -105,3 +105,35 @@ QUEUED='job cause attempt attempts_left priority ahead not_before_us key waiting
 	emits job.queued $QUEUED
 	one_is ".job == \"$b\" and .cause == \"needs\" and .waiting_for == [] and .after[0].met"
 }
+
+# --- of the executor ---
+
+STREAMS=$(for stream in stdout stderr; do for what in bytes stored_bytes truncated sha256 stored_sha256; do
+	printf '%s_%s ' $stream $what
+done; done)
+
+@test "exec.output: what was written, kept and masked, by kind, right before the end in one commit" {
+	local id key
+	workspace_policy <<-'END'
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "sh", "args": ["run"] } ],
+	  "limits": { "output_keep_bytes": 2000 } }
+	END
+	agent_safe policy reload >/dev/null
+	key=AKIA$(printf 'ABCDEFGHIJKLMNOP')
+	# Not in its arguments: these are searched for secrets too.
+	printf 'echo %s password=%s >&2; echo %s; seq 2000\n' "$key" hunter2hunter2 "$key" >"$WS/proj/run"
+	mark
+	id=$(approved -- sh run)
+	agent_safe run "$id" --execute >/dev/null
+	emits exec.output job attempt slot $STREAMS stdout_head_bytes stdout_redactions stdout_masked \
+	    stderr_head_bytes stderr_redactions stderr_masked capture_fault
+	one_is '.stdout_truncated and .stdout_masked == {token: 1} and .stdout_redactions == 1 and (.capture_fault | not) and
+	    (.stderr_truncated | not) and .stderr_masked == {token: 1, named: 1} and .stderr_redactions == 2 and .stdout_bytes > 8000 and
+	    .stdout_stored_bytes < 3000'
+	jq -j '.d.stdout_stored_sha256' "$SEEN" >"$BATS_TEST_TMPDIR/sum"
+	[ "$(cat "$BATS_TEST_TMPDIR/sum")" = "$(sha256sum "$(find "$WS_STATE/runs" -path "*$id.1/out")" | cut -c1-64)" ]
+	agent_safe audit export --from "$FROM" | jq -es '
+	    (map(.type) | index("exec.output")) as $i | .[$i + 1].type == "exec.exit" and
+	    .[$i + 1].d.stdout_stored_sha256 == .[$i].d.stdout_stored_sha256'
+	agent_safe audit-verify --runs "$WS_STATE/runs" | jq -e .valid
+}
