@@ -69,7 +69,7 @@ boot() {
 	    </dev/null >"$vm/qemu.log" 2>&1 9>&- &
 	machine=$!
 	trap 'kill "$machine" 2>/dev/null' EXIT
-	tail --pid="$machine" -n +1 -f "$said" 2>/dev/null | tr -d '\r' &
+	tail --pid="$machine" -n +1 -f "$said" 2>/dev/null | sed -u 's/\r$//' &
 	wait "$machine" || status=$?
 	trap - EXIT
 	wait
