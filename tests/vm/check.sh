@@ -69,7 +69,7 @@ boot() {
 	    </dev/null >"$vm/qemu.log" 2>&1 9>&- &
 	machine=$!
 	trap 'kill "$machine" 2>/dev/null' EXIT
-	tail --pid="$machine" -n +1 -f "$said" 2>/dev/null | sed -u 's/\r$//' &
+	tail --pid="$machine" -n +1 -f "$said" 2>/dev/null 9>&- | sed -u 's/\r$//' 9>&- &
 	wait "$machine" || status=$?
 	trap - EXIT
 	wait
@@ -89,14 +89,19 @@ judge() {
 	[[ $last == *' 0 failed, '* && $last != '0 passed'* ]]
 }
 
-need
-status=0
-tests/vm/root.sh "$vm/root"
-[ "$vm/root.img" -nt "$vm/root.made" ] || image root
-check_out
-build
-printf '%s\n' "${VM_FACTOR:-10}" "$@" >"$vm/src/build/vm.words"
-image src
-: >"$console" >"$said"
-boot
-judge
+main() {
+	status=0
+	need
+	tests/vm/root.sh "$vm/root"
+	[ "$vm/root.img" -nt "$vm/root.made" ] || image root
+	check_out
+	build
+	printf '%s\n' "${VM_FACTOR:-10}" "$@" >"$vm/src/build/vm.words"
+	image src
+	: >"$console" >"$said"
+	boot
+	judge
+}
+
+main "$@"
+exit
