@@ -146,7 +146,7 @@ is_watched(const struct attempt *attempt)
 	if (attempt->fresh)
 		return attempt->watched > 0;
 	return attempt->folder >= 0 && runs_has(runs_of(attempt), attempt->folder, KEEP_WATCHED) &&
-	    !runs_has(runs_of(attempt), attempt->folder, KEEP_RECORDED);
+	    !runs_is_recorded(runs_of(attempt), attempt->folder);
 }
 
 static int

@@ -112,7 +112,7 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
 		log_warn("%s: its cgroup is not empty", attempt->name);
 	if (attempt->folder >= 0 && !attempt->fresh &&
-	    runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
+	    runs_is_recorded(&attempt->executor->runs[attempt->run.slot], attempt->folder))
 		attempt_tell(attempt);
 	else
 		tell_end(attempt);
@@ -132,17 +132,17 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 }
 
 static void
-mark(const struct attempt *attempt, const char *name)
+mark(const struct attempt *attempt, const char *from, const char *name)
 {
 	if (attempt->folder >= 0 &&
-	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) < 0)
+	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, from, name) < 0)
 		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
 }
 
 void
 attempt_tell(struct attempt *attempt)
 {
-	mark(attempt, KEEP_RECORDED);
+	mark(attempt, KEEP_LOCK, KEEP_RECORDED); /* its keeper has ended, or has nothing left to do */
 	attempt->state = ATTEMPT_TOLD;
 	tell_broker(attempt);
 }
@@ -150,7 +150,7 @@ attempt_tell(struct attempt *attempt)
 void
 attempt_collect(struct attempt *attempt)
 {
-	mark(attempt, KEEP_COLLECTED);
+	mark(attempt, KEEP_RECORDED, KEEP_COLLECTED);
 	if (attempt->folder >= 0)
 		close(attempt->folder);
 	attempt->folder = -1;

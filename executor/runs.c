@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,11 +79,30 @@ runs_open(const struct runs *runs, const struct run_name *run)
 	return open_as_init(runs, runs->slot_fd, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
+/* renameat() as the slot's init. */
+static int
+rename_as_init(const struct runs *runs, int folder, const char *from, const char *to)
+{
+	int done, saved;
+
+	if (identity_assume(&runs->init) < 0)
+		return -1;
+	done = renameat(folder, from, folder, to);
+	saved = errno;
+	identity_resume();
+	errno = saved;
+	return done;
+}
+
 int
-runs_mark(const struct runs *runs, int folder, const char *mark)
+runs_mark(const struct runs *runs, int folder, const char *from, const char *mark)
 {
 	scoped_close int fd = -1;
 
+	if (rename_as_init(runs, folder, from, mark) == 0)
+		return 0;
+	if (errno != ENOENT)
+		return -1;
 	umask(0);
 	fd = open_as_init(runs, folder, mark, O_WRONLY | O_CREAT, 0640);
 	umask(077);
@@ -95,6 +115,12 @@ runs_has(const struct runs *runs, int folder, const char *name)
 	scoped_close int fd = open_as_init(runs, folder, name, O_PATH, 0);
 
 	return fd >= 0;
+}
+
+bool
+runs_is_recorded(const struct runs *runs, int folder)
+{
+	return runs_has(runs, folder, KEEP_RECORDED) || runs_has(runs, folder, KEEP_COLLECTED);
 }
 
 int

@@ -27,9 +27,15 @@ int runs_make(const struct runs *runs, const struct run_name *run);
 /* An existing one, readable; -1 with errno. */
 int runs_open(const struct runs *runs, const struct run_name *run);
 
-/* Make an empty mark; one that is there already is good. */
-int runs_mark(const struct runs *runs, int folder, const char *mark);
+/*
+ * Make an empty mark; one that is there already is good.  `from`, which is of no use any more, becomes it
+ * where there is one: a new name costs less than a new file.
+ */
+int runs_mark(const struct runs *runs, int folder, const char *from, const char *mark);
 bool runs_has(const struct runs *runs, int folder, const char *name);
+
+/* Has its end been told to the auditor? */
+bool runs_is_recorded(const struct runs *runs, int folder);
 
 /*
  * A new file with this content, not yet on the disk; its descriptor or -1 with errno.  runs_write:
