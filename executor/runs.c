@@ -137,14 +137,6 @@ runs_note(const struct runs *runs, int folder, const char *name, const void *byt
 }
 
 int
-runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
-{
-	scoped_close int fd = runs_note(runs, folder, name, bytes, size);
-
-	return fd < 0 ? -1 : fdatasync(fd);
-}
-
-int
 runs_append(const struct runs *runs, int folder, const char *name, const char *text)
 {
 	size_t length = strlen(text);

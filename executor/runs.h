@@ -37,13 +37,8 @@ bool runs_has(const struct runs *runs, int folder, const char *name);
 /* Has its end been told to the auditor? */
 bool runs_is_recorded(const struct runs *runs, int folder);
 
-/*
- * A new file with this content, not yet on the disk; its descriptor or -1 with errno.  runs_write:
- * durable; 0 or -1.  Written once, so a torn one is not believed.
- */
+/* A new file with this content, not yet on the disk; its descriptor or -1 with errno. */
 int runs_note(const struct runs *runs, int folder, const char *name, const void *bytes,
-    size_t size);
-int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
 
 /* Append to a file, which is made when it is missing; -1 with errno. */

@@ -201,12 +201,18 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
-/* Written before anything runs: an executor that comes after us has only the folder. */
+/*
+ * Written before anything runs: an executor that comes after us has only the folder.  The midwife
+ * syncs it while init builds the cage, so that no disk holds up our loop.
+ */
 static int
-note_watched(const struct attempt *attempt, const struct protect *protect, unsigned count)
+note_watched(const struct attempt *attempt, const struct cage *cage, int *watched)
 {
-	return runs_write(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED, protect, count * sizeof(*protect));
+	if (cage->protect_count == 0)
+		return 0;
+	*watched = runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder,
+	    KEEP_WATCHED, cage->protect, cage->protect_count * sizeof(*cage->protect));
+	return *watched < 0 ? -1 : 0;
 }
 
 void
@@ -226,16 +232,18 @@ start_permitted(struct attempt *attempt)
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
+	scoped_close int watched = -1;
 	struct midwife midwife;
+	int started;
 
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
 	places_fill(&cage.places, &executor->boot, &attempt->plan);
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	if ((cage.protect_count > 0 &&
-	    note_watched(attempt, cage.protect, cage.protect_count) < 0) ||
-	    midwife_start(&order, &midwife) < 0) {
+	started = note_watched(attempt, &cage, &watched);
+	order.watched = watched;
+	if (started < 0 || midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}
