@@ -134,9 +134,9 @@ bear_init(struct labour *labour)
 
 /* Nothing of the job runs before the keeper lets it. */
 static void
-sync_watched(const struct labour *labour)
+sync_begun(const struct labour *labour)
 {
-	if (labour->order->watched >= 0 && fdatasync(labour->order->watched) < 0)
+	if (fdatasync(labour->order->begun) < 0)
 		give_up(labour, STAGE_KEEPER);
 }
 
@@ -276,7 +276,7 @@ attend(const struct midwife_order *order, int channel)
 	make_cgroup(&labour);
 	check_minimum(&labour);
 	bear_init(&labour);
-	sync_watched(&labour);
+	sync_begun(&labour);
 	become_keeper(&labour);
 }
 

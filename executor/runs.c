@@ -79,33 +79,22 @@ runs_open(const struct runs *runs, const struct run_name *run)
 	return open_as_init(runs, runs->slot_fd, name, O_RDONLY | O_DIRECTORY, 0);
 }
 
-/* renameat() as the slot's init. */
-static int
-rename_as_init(const struct runs *runs, int folder, const char *from, const char *to)
-{
-	int done, saved;
-
-	if (identity_assume(&runs->init) < 0)
-		return -1;
-	done = renameat(folder, from, folder, to);
-	saved = errno;
-	identity_resume();
-	errno = saved;
-	return done;
-}
-
 int
 runs_mark(const struct runs *runs, int folder, const char *from, const char *mark)
 {
 	scoped_close int fd = -1;
+	int renamed, saved;
 
-	if (rename_as_init(runs, folder, from, mark) == 0)
-		return 0;
-	if (errno != ENOENT)
+	if (identity_assume(&runs->init) < 0)
 		return -1;
 	umask(0);
-	fd = open_as_init(runs, folder, mark, O_WRONLY | O_CREAT, 0640);
+	renamed = renameat(folder, from, folder, mark);
+	if (renamed == 0 || errno == ENOENT)
+		fd = openat(folder, mark, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	saved = errno;
 	umask(077);
+	identity_resume();
+	errno = saved;
 	return fd < 0 ? -1 : 0;
 }
 
@@ -134,6 +123,14 @@ runs_note(const struct runs *runs, int folder, const char *name, const void *byt
 	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
 		return -1;
 	return scope_keep(&fd);
+}
+
+int
+runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+{
+	scoped_close int fd = runs_note(runs, folder, name, bytes, size);
+
+	return fd < 0 ? -1 : fdatasync(fd);
 }
 
 int

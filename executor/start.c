@@ -202,17 +202,15 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 }
 
 /*
- * Written before anything runs: an executor that comes after us has only the folder.  The midwife
- * syncs it while init builds the cage, so that no disk holds up our loop.
+ * There before anything of the job is made: an executor that comes after us has only the folder,
+ * and believes that nothing was begun where the mark is missing.  The midwife syncs it while init
+ * builds the cage, so that no disk holds up our loop.
  */
 static int
-note_watched(const struct attempt *attempt, const struct cage *cage, int *watched)
+note_begun(const struct attempt *attempt, const struct protect *protect, unsigned count)
 {
-	if (cage->protect_count == 0)
-		return 0;
-	*watched = runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED, cage->protect, cage->protect_count * sizeof(*cage->protect));
-	return *watched < 0 ? -1 : 0;
+	return runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_BEGUN,
+	    protect, count * sizeof(*protect));
 }
 
 void
@@ -232,18 +230,16 @@ start_permitted(struct attempt *attempt)
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
-	scoped_close int watched = -1;
+	scoped_close int begun = -1;
 	struct midwife midwife;
-	int started;
 
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
 	places_fill(&cage.places, &executor->boot, &attempt->plan);
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	started = note_watched(attempt, &cage, &watched);
-	order.watched = watched;
-	if (started < 0 || midwife_start(&order, &midwife) < 0) {
+	order.begun = begun = note_begun(attempt, cage.protect, cage.protect_count);
+	if (begun < 0 || midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}
