@@ -100,6 +100,7 @@ fill_job(struct job *job, const struct policy_hook *hook, const struct job *abou
 	job->key = bytes_text(uuid);
 	job->argv = make_argv(hook);
 	job->environment = bytes_copy(NULL, 0);
+	job->secrets = bytes_copy(NULL, 0);
 	job->cwd = bytes_text(about->cwd);
 	job->cwd_dev = about->cwd_dev;
 	job->cwd_ino = about->cwd_ino;
