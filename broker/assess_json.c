@@ -10,6 +10,7 @@
 #include "broker.h"
 #include "job.h"
 #include "methods.h"
+#include "order.h"
 #include "present.h"
 #include "result.h"
 #include "rules.h"
@@ -111,8 +112,7 @@ static bool
 is_ready(const struct job *job, const struct assessment *assessment)
 {
 	return assess_allows(assessment) && job_is_waiting(job->status) &&
-	    job->approval == APPROVAL_APPROVED &&
-	    job->available_us <= (int64_t)clock_realtime_us() &&
+	    job->approval == APPROVAL_APPROVED && order_is_due(job) &&
 	    job->approved_sha256.length == DIGEST_BYTES &&
 	    memcmp(job->approved_sha256.at, assessment->digest, DIGEST_BYTES) == 0;
 }
