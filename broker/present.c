@@ -204,7 +204,6 @@ static void
 add_waiting(struct broker *broker, struct json *object, const struct job *job)
 {
 	struct json *list = json_add_array(object, "waiting_for");
-	uint64_t now_us = clock_realtime_us();
 
 	if (job_is_finished(job->status))
 		return;
@@ -216,7 +215,7 @@ add_waiting(struct broker *broker, struct json *object, const struct job *job)
 		json_add_text(list, NULL, "hook");
 	else if (job->approval != APPROVAL_APPROVED)
 		json_add_text(list, NULL, "approval");
-	if (job->available_us > (int64_t)now_us)
+	if (!order_is_due(job))
 		json_add_text(list, NULL, job->status == JOB_RETRY_WAIT ? "retry" : "delay");
 	else if (!job->hook && job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
 		json_add_text(list, NULL, dispatch_has_slot(broker) ? "worker" : "slot");
