@@ -306,6 +306,21 @@ put_refused(struct json_text *text, const struct facts *facts)
 }
 
 size_t
+compose_output(char body[LIMIT_RECORD_BODY], const struct run_name *run, const void *bytes, size_t length)
+{
+	struct json_text text;
+	struct facts facts;
+	struct run_end end;
+
+	if (!read_facts(&facts, kinds[FACT_ENDED].tags, kinds[FACT_ENDED].may, bytes, length) ||
+	    !field_copy(&facts.fields[FACT_END], &end, sizeof(end)))
+		return 0;
+	json_text_begin(&text, body, LIMIT_RECORD_BODY);
+	put_run(&text, run);
+	return compose_end_output(&text, &end) ? finish(&text) : 0;
+}
+
+size_t
 compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t fact, const void *bytes,
     size_t length)
 {

@@ -16,7 +16,8 @@
 #include "sign.h"
 
 #define PEN_BYTES ((1u << 20) + 8 * LIMIT_RECORD_BYTES) /* 1 MiB of a batch and what it entails */
-#define PEN_LINES (CHAIN_UNSEALED_MAX - 4) /* without a seal; four are left for the auditor's own */
+/* Lines without a seal.  Six are left: two more of the round's last messages, the auditor's own, the seal. */
+#define PEN_LINES (CHAIN_UNSEALED_MAX - 6)
 #define PEN_SEAL_US 1000000u               /* after the first line without one */
 
 struct pen {

@@ -204,7 +204,6 @@ broker_load(struct broker *broker)
 	hooks_load(broker);
 	load_clock(broker);
 	rules_load(broker);
-	rules_record(broker, NULL);
 	load_pause(broker);
 	dispatch_load(broker);
 	outbox_hello(&broker->outbox);
@@ -269,13 +268,16 @@ idle_tick(struct broker *broker)
 	return end_us;
 }
 
-/* Approvals and proposals end by the clock on the wall. */
+/* Approvals and proposals end by the clock on the wall, but nothing does before queue and log agree. */
 static uint64_t
 expiry_tick(struct broker *broker)
 {
-	uint64_t next_us = earlier(weigh_expire(broker), late_expire(broker));
-	uint64_t now_us = weigh_now_us(broker);
+	uint64_t next_us, now_us;
 
+	if (!broker->outbox.open)
+		return 0;
+	next_us = earlier(weigh_expire(broker), late_expire(broker));
+	now_us = weigh_now_us(broker);
 	if (!next_us)
 		return 0;
 	return clock_monotonic_us() + (next_us > now_us ? next_us - now_us : 0) + 1000;

@@ -63,7 +63,7 @@
 	STATE(decided_uid, INTEGER, "decided_uid BETWEEN -1 AND 4294967294") /* -1: nobody */ \
 	STATE(decision_reason, TEXT, "decision_reason IS NULL OR length(decision_reason) <= 2000") \
 	STATE(self_approved, INTEGER, "self_approved IN (0, 1)") \
-	STATE(effect_sn, INTEGER, "effect_sn >= -1") /* the newest record of this job */
+	STATE(effect_sn, INTEGER, "effect_sn >= -1") /* the newest record of this job that anything waits for */
 
 /* One row per run of a job. */
 #define ATTEMPT_COLUMNS(COLUMN) \

@@ -267,8 +267,9 @@ approve(struct broker *broker, struct job *job, const struct assessment *assessm
 	free(job->decided_by);
 	job->decided_by = bytes_text(who.by);
 	decision.digest = job->approved_sha256;
-	methods_step(broker, job, "job.approved",
-	    record_hook_approved(job, &who, policy_digest(broker->rules.policy)), true, &decision);
+	methods_step_into_queue(broker, job, "job.approved",
+	    record_hook_approved(job, &who, policy_digest(broker->rules.policy)), true, &decision,
+	    "approved");
 }
 
 static void

@@ -36,6 +36,7 @@ enum job_step {
 	STEP_SUCCEED,
 	STEP_FAIL,
 	STEP_AWAIT_RETRY,
+	STEP_RETURN,        /* it was never begun: as if it had not been dispatched */
 	STEP_LOSE,
 	STEP_END_CANCELLED, /* a running job, ended on request */
 	STEP_CANCEL,        /* a waiting job */

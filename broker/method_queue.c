@@ -34,8 +34,9 @@ set_held(struct operation *operation, bool held)
 	} else {
 		job.held = held;
 		job.updated_us = (int64_t)clock_realtime_us();
-		methods_answer_job_after(operation, methods_step(operation->broker, &job,
-		    held ? "job.held" : "job.released", record_step(&job, &who), false, NULL));
+		methods_answer_job_after(operation, methods_step_into_queue(operation->broker, &job,
+		    held ? "job.held" : "job.released", record_step(&job, &who), false, NULL,
+		    !held && job.approval == APPROVAL_APPROVED ? "released" : NULL));
 	}
 	jobs_free(&job);
 }

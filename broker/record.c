@@ -218,6 +218,34 @@ record_verdict(const struct job *job, const struct record_who *who, bool allowed
 }
 
 struct json *
+record_queued(const struct job *job, const char *cause, int64_t ahead, struct json *waiting,
+    struct json *after)
+{
+	struct json *d = begin(job);
+
+	json_add_text(d, "cause", cause);
+	json_add_integer(d, "attempt", job->runs + 1);
+	json_add_integer(d, "attempts_left", job->max_attempts - job->attempts);
+	json_add_integer(d, "priority", job->priority);
+	json_add_integer(d, "ahead", ahead);
+	json_add_integer(d, "not_before_us", job->available_us);
+	if (job->expires_us)
+		json_add_integer(d, "expires_us", job->expires_us);
+	if (job->approval_expires_us)
+		json_add_integer(d, "approval_expires_us", job->approval_expires_us);
+	add_text(d, "key", job->key);
+	if (job->group_name)
+		add_text(d, "group", job->group_name);
+	if (job->mutex)
+		add_text(d, "mutex", job->mutex);
+	json_add(d, "waiting_for", waiting);
+	if (after)
+		json_add(d, "after", after);
+	add_digest(d, "spec_sha256", &job->approved_sha256);
+	return d;
+}
+
+struct json *
 record_expired(const struct job *job)
 {
 	struct json *d = begin(job);

@@ -13,6 +13,7 @@
  *   job.expired           an approval's time was over
  *   job.stale             what was approved is not what would run: pending again
  *   job.dry_run
+ *   job.queued            an approved job entered the queue, or became free in it: where it stands
  *   job.dispatch          exactly {"job","attempt","slot","spec_sha256"}: the auditor reads it
  *   job.cancel_requested job.cancelled
  *   job.finished          an attempt ended; with next_try_us the job waits for the next
@@ -55,6 +56,13 @@ struct json *record_decision_refused(const struct job *job, const struct record_
 /* job.policy, job.dead, job.dry_run: who may be NULL. */
 struct json *record_verdict(const struct job *job, const struct record_who *who, bool allowed,
     const char *reason);
+/*
+ * cause: "approved", "retry", "released" or "needs".  ahead: jobs that go before it, at most
+ * RECORD_AHEAD_MOST of them are counted.  Takes waiting (names, as in waiting_for) and after (or NULL).
+ */
+#define RECORD_AHEAD_MOST 100
+struct json *record_queued(const struct job *job, const char *cause, int64_t ahead, struct json *waiting,
+    struct json *after);
 struct json *record_expired(const struct job *job);
 struct json *record_stale(const struct job *job, const struct json *changes);
 struct json *record_dispatch(const struct job *job, const struct run_name *run,

@@ -100,6 +100,34 @@ remove_copies(const struct attempt *attempt)
 			log_warn("%s: %s", path, strerror(errno));
 }
 
+/*
+ * What ended without a keeper has its result from us, so that an executor that comes after us tells
+ * the same.  One that cannot be written is told now all the same.
+ */
+static void
+note_end(const struct attempt *attempt)
+{
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+	struct run_result result = { .magic = RUN_RESULT_MAGIC, .run = attempt->run, .end = attempt->end };
+
+	if (attempt->end.outcome != OUTCOME_REFUSED && attempt->end.outcome != OUTCOME_CANCELLED)
+		return;
+	if (attempt->folder < 0 || runs_has(runs, attempt->folder, KEEP_RESULT))
+		return;
+	memcpy(result.digest, attempt->digest, sizeof(result.digest));
+	if (runs_write(runs, attempt->folder, KEEP_RESULT, &result, sizeof(result)) < 0)
+		log_warn("%s: its end cannot be noted: %s", attempt->name, strerror(errno));
+}
+
+/* Recorded: what was watched is of no more use, and the largest file of most runs. */
+static void
+forget_watched(const struct attempt *attempt)
+{
+	if (runs_remove(&attempt->executor->runs[attempt->run.slot], attempt->folder,
+	    KEEP_WATCHED) < 0 && errno != ENOENT)
+		log_warn("%s: " KEEP_WATCHED ": %s", attempt->name, strerror(errno));
+}
+
 void
 attempt_conclude(struct attempt *attempt, const struct run_end *end)
 {
@@ -107,6 +135,7 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	attempt->deadline_us = 0;
 	attempt->state = ATTEMPT_RECORDING;
 	attempt_forget_keeper(attempt);
+	note_end(attempt);
 	remove_copies(attempt);
 	if (cgroup_available(EXECUTOR_CGROUP_FD) &&
 	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
@@ -131,18 +160,23 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 	attempt_conclude(attempt, &end);
 }
 
-static void
+/* Is the mark there now? */
+static bool
 mark(const struct attempt *attempt, const char *name)
 {
-	if (attempt->folder >= 0 &&
-	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) < 0)
-		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
+	if (attempt->folder < 0)
+		return false;
+	if (runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) == 0)
+		return true;
+	log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
+	return false;
 }
 
 void
 attempt_tell(struct attempt *attempt)
 {
-	mark(attempt, KEEP_RECORDED);
+	if (mark(attempt, KEEP_RECORDED))
+		forget_watched(attempt);
 	attempt->state = ATTEMPT_TOLD;
 	tell_broker(attempt);
 }

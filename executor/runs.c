@@ -119,6 +119,20 @@ runs_write(const struct runs *runs, int folder, const char *name, const void *by
 }
 
 int
+runs_remove(const struct runs *runs, int folder, const char *name)
+{
+	int done, saved;
+
+	if (identity_assume(&runs->init) < 0)
+		return -1;
+	done = unlinkat(folder, name, 0);
+	saved = errno;
+	identity_resume();
+	errno = saved;
+	return done;
+}
+
+int
 runs_append(const struct runs *runs, int folder, const char *name, const char *text)
 {
 	size_t length = strlen(text);

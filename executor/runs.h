@@ -40,6 +40,9 @@ int runs_note(const struct runs *runs, int folder, const char *name, const void 
 int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
 
+/* Remove a file; -1 with errno. */
+int runs_remove(const struct runs *runs, int folder, const char *name);
+
 /* Append to a file, which is made when it is missing; -1 with errno. */
 int runs_append(const struct runs *runs, int folder, const char *name, const char *text);
 

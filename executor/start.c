@@ -201,12 +201,20 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
-/* Written before anything runs: an executor that comes after us has only the folder. */
+/*
+ * Durable before anything runs: an executor that comes after us has only the folder, and believes
+ * that nothing was begun where the mark is missing.  What is synced second takes the first along.
+ */
 static int
-note_watched(const struct attempt *attempt, const struct protect *protect, unsigned count)
+note_begun(const struct attempt *attempt, const struct protect *protect, unsigned count)
 {
-	return runs_write(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED, protect, count * sizeof(*protect));
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+
+	if (count == 0)
+		return runs_write(runs, attempt->folder, KEEP_BEGUN, "", 0);
+	if (runs_mark(runs, attempt->folder, KEEP_BEGUN) < 0)
+		return -1;
+	return runs_write(runs, attempt->folder, KEEP_WATCHED, protect, count * sizeof(*protect));
 }
 
 void
@@ -233,8 +241,7 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	if ((cage.protect_count > 0 &&
-	    note_watched(attempt, cage.protect, cage.protect_count) < 0) ||
+	if (note_begun(attempt, cage.protect, cage.protect_count) < 0 ||
 	    midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;

@@ -138,11 +138,21 @@ enter_own_namespace(void)
 	write_map(self_fd, "gid_map", gid_map);
 }
 
+/* A user namespace that an ordinary user made: nobody in it can change groups, whatever capabilities he has there. */
+static bool
+groups_are_fixed(void)
+{
+	scoped_close int fd = open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC);
+	char text[8];
+
+	return fd >= 0 && read(fd, text, sizeof(text)) >= 4 && memcmp(text, "deny", 4) == 0;
+}
+
 /* Whoever may empties its list of groups; an ordinary user keeps his, and each result says so. */
 static void
 drop_groups(const struct sets *sets)
 {
-	if (!(sets->effective & bit(CAP_SETGID)) || getgroups(0, NULL) == 0)
+	if (!(sets->effective & bit(CAP_SETGID)) || getgroups(0, NULL) == 0 || groups_are_fixed())
 		return;
 	if (setgroups(0, NULL) < 0)
 		fatal("confine: setgroups: %s", strerror(errno));

@@ -29,7 +29,7 @@
 struct redactor {
 	void (*sink)(void *context, const void *bytes, size_t length);
 	void *context;
-	uint64_t count;
+	uint64_t counts[MASKED_COUNT];
 	bool line_start;  /* bytes[0] begins a line */
 	bool swallowing;  /* what comes belongs to a secret that is masked already */
 	enum secret_extent extent;
@@ -67,15 +67,32 @@ pass(struct redactor *redactor, size_t end)
 		redactor->done = end;
 }
 
+/* What a rule's finds are counted as: the rules that are no token's have these names. */
+static enum masked
+kind_of(const char *rule)
+{
+	static const struct { const char *rule; enum masked kind; } kinds[] = {
+		{ "jwt", MASKED_JWT }, { "bearer_token", MASKED_AUTHORIZATION },
+		{ "authorization", MASKED_AUTHORIZATION }, { "url_password", MASKED_URL_PASSWORD },
+		{ "private_key", MASKED_PRIVATE_KEY }, { "password", MASKED_NAMED },
+		{ "named_secret", MASKED_NAMED },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(rule, kinds[i].rule) == 0)
+			return kinds[i].kind;
+	return MASKED_TOKEN;
+}
+
 /* Give out the mask instead of start..end; nothing when that is out already. */
 static void
-mask(struct redactor *redactor, size_t start, size_t end)
+mask(struct redactor *redactor, size_t start, size_t end, enum masked kind)
 {
 	if (end <= redactor->done)
 		return;
 	pass(redactor, start);
 	redactor->sink(redactor->context, MASK, sizeof(MASK) - 1);
-	redactor->count++;
+	redactor->counts[kind]++;
 	redactor->done = end;
 }
 
@@ -131,7 +148,7 @@ mask_block(struct redactor *redactor, size_t from, size_t count, bool whole)
 	else if (!whole)
 		masked = end - from > BLOCK_AHEAD ? end - BLOCK_AHEAD : from;
 	if (masked > from)
-		mask(redactor, redactor->position[from], raw_end(redactor, masked));
+		mask(redactor, redactor->position[from], raw_end(redactor, masked), MASKED_PRIVATE_KEY);
 	redactor->block_left -=
 	    redactor->block_left < redactor->length ? redactor->block_left : redactor->length;
 	return end;
@@ -176,7 +193,7 @@ mask_secrets(struct redactor *redactor, size_t limit, bool whole)
 			scan.at = mask_block(redactor, span.start, count, whole);
 			continue;
 		}
-		mask(redactor, start, raw_end(redactor, span.end));
+		mask(redactor, start, raw_end(redactor, span.end), kind_of(span.rule));
 		if (span.end == count && !whole)
 			go_on(redactor, &span);
 	}
@@ -247,7 +264,17 @@ redact_end(struct redactor *redactor)
 uint64_t
 redact_count(const struct redactor *redactor)
 {
-	return redactor->count;
+	uint64_t count = 0;
+
+	for (unsigned kind = 0; kind < MASKED_COUNT; kind++)
+		count += redactor->counts[kind];
+	return count;
+}
+
+uint64_t
+redact_count_of(const struct redactor *redactor, enum masked kind)
+{
+	return redactor->counts[kind];
 }
 
 void

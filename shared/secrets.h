@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "run.h"
+
 struct secret_finding {
 	const char *rule;    /* "aws_access_key_id"; constant */
 	size_t at, length;   /* of the value, in bytes */
@@ -36,6 +38,7 @@ struct redactor *redact_open(void (*sink)(void *context, const void *bytes, size
 void redact_feed(struct redactor *redactor, const void *bytes, size_t length);
 void redact_end(struct redactor *redactor); /* flush what was held back */
 uint64_t redact_count(const struct redactor *redactor);
+uint64_t redact_count_of(const struct redactor *redactor, enum masked kind);
 void redact_close(struct redactor *redactor);
 
 /* Mask a whole text: malloc()ed, NUL-terminated, or NULL when out of memory. */

@@ -71,7 +71,7 @@ static bool
 read_notes(struct options *options)
 {
 	for (unsigned i = 0; i < options->note_count; i++)
-		if (!read_note(options, options->notes[i], options->has_quorum))
+		if (!read_note(options, options->notes[i], options->has_quorum || options->proof))
 			return false;
 	/* Nothing is remembered before the first time. */
 	return !options->remember || access(options->remember, F_OK) < 0 ||
@@ -154,7 +154,7 @@ read_all(const struct options *options, struct segments *segments)
 		verify_fds(options);
 	progress_end();
 	verify_end(&verify, clock_realtime_us());
-	if (options->witnesses.count > 0 && witness_quorum_size(&options->witnesses) == 0)
+	if (witness_lacks_quorum(&options->witnesses))
 		verify_unwitnessed(&verify);
 }
 

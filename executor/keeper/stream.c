@@ -131,6 +131,8 @@ stream_finish(struct stream *stream, struct stream_end *end)
 
 	*end = (struct stream_end){ .bytes = stream->bytes, .stored_bytes = stream->stored_bytes,
 	    .head_bytes = head, .redactions = redact_count(stream->redactor) };
+	for (unsigned kind = 0; kind < MASKED_COUNT; kind++)
+		end->masked[kind] = redact_count_of(stream->redactor, kind);
 	digest_end(&stream->raw, end->sha256);
 	digest_end(&stream->stored, end->stored_sha256);
 }

@@ -729,10 +729,58 @@ class Records(Case):
         c.close()
         self.restart()
         self.until(lambda: len(self.broker.executor.started) == 1)  # the plan had not left
-        self.assertEqual(self.broker.executor.asked, [])
+        self.until(lambda: len(self.broker.executor.asked) == 1)    # which nobody could know
         done = self.client().call("job.wait", {"job_id": job["id"]})
         self.assertEqual(done["status"], "succeeded")
         self.assertEqual(self.broker.auditor.types().count("job.dispatch"), 1)
+
+    def found_with_an_unsettled_dispatch(self):
+        """The broker as a power cut leaves it between a plan's leaving and the note of its record: (client, job, run)."""
+        c = self.client()
+        job = self.approved(c, ["true"])
+        self.broker.auditor.hold.clear()
+        c.send("job.run", {"job_id": job["id"], "execute": True})
+        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        c.close()
+        self.broker.stop(signal.SIGKILL)
+        self.broker = Broker(self.folder, None, self.mode, log=self.broker.log)
+        self.broker.start(serve=False)
+        self.broker.executor.silent = True
+        self.broker.auditor.hold.clear()
+        c = self.client()
+        return c, job, RUN.pack(bytes.fromhex(job["id"].replace("-", "")), 1, 0)
+
+    def test_nobody_reads_of_a_run_before_it_was_asked_after_though_its_record_is_not_noted(self):
+        c, job, run = self.found_with_an_unsettled_dispatch()
+        answers = threading.Event()
+        ask = self.broker.executor.on_run_ask
+        self.broker.executor.on_run_ask = lambda *args: (answers.wait(), ask(*args))
+        self.broker.executor.answer_ask[(run[:16].hex(), 1)] = "RUN_LOST"
+        self.broker.auditor.start()
+        self.broker.executor.start()
+        # What it says unasked, before the record is there (again), is no breach and says nothing.
+        self.until(lambda: len(self.broker.auditor.seen) == 1)
+        self.broker.to_executor.send("RUN_LOST", run)
+        c.send("job.get", {"job_id": job["id"]})
+        self.broker.auditor.hold.set()
+        self.until(lambda: len(self.broker.executor.started) == 1)
+        self.assertFalse(select.select([c.socket], [], [], 0.3)[0])
+        self.assertEqual(self.broker.executor.collected, [])
+        answers.set()
+        done = c.receive()["result"]
+        self.assertEqual((done["status"], done["error_class"]), ("lost", "unknown_outcome"))
+
+    def test_clients_are_served_when_the_log_takes_no_record_of_a_run_that_was_found(self):
+        c, job, run = self.found_with_an_unsettled_dispatch()
+        self.broker.auditor.refuse = REFUSAL["REFUSAL_FULL"]
+        self.broker.auditor.hold.set()
+        self.broker.auditor.start()
+        self.broker.executor.start()
+        self.assertFalse(c.call("server.status", {})["audit_accepts"])
+        self.assertEqual((self.broker.executor.started, self.broker.executor.asked), ([], []))
+        self.broker.auditor.refuse = None
+        self.broker.executor.silent = False
+        self.assertEqual(c.call("job.wait", {"job_id": job["id"]})["status"], "succeeded")
 
     def test_a_known_record_is_not_told_twice(self):
         c = self.client()

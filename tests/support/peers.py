@@ -379,9 +379,10 @@ class Executor(threading.Thread):
                 os.killpg(child.pid, signal.SIGKILL)
 
     def on_run_ask(self, body, _):
-        job, attempt, _slot = RUN.unpack(body)
+        job, attempt, slot = RUN.unpack(body)
         self.asked.append((job.hex(), attempt))
-        self.channel.send(self.answer_ask.get((job.hex(), attempt), "RUN_LOST"), body)
+        here = (job.hex(), attempt, slot) in self.started
+        self.channel.send(self.answer_ask.get((job.hex(), attempt), "RUN_LIVES" if here else "RUN_LOST"), body)
 
     def on_run_collected(self, body, _):
         self.collected.append(RUN.unpack(body)[:2])

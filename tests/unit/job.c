@@ -22,6 +22,7 @@ static const struct {
 	{ STEP_SUCCEED, "r", "padel", JOB_SUCCEEDED, 0 },
 	{ STEP_FAIL, "r", "padel", JOB_FAILED, 0 },
 	{ STEP_AWAIT_RETRY, "r", "a", JOB_RETRY_WAIT, 0 },
+	{ STEP_RETURN, "r", "a", JOB_QUEUED, 0 },
 	{ STEP_LOSE, "r", "padel", JOB_LOST, 0 },
 	{ STEP_END_CANCELLED, "r", "padel", JOB_CANCELLED, 0 },
 	{ STEP_CANCEL, "qw", "padel", JOB_CANCELLED, 0 },
