@@ -157,8 +157,8 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"SELECT seq" ATTEMPT_COLUMNS(SQL_LISTED) " FROM attempts;"
 	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
 	COLUMNS_HOOKS INDEX_HOOKS,
-	"ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
-	"CHECK (length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224);",
+	("ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
+	"CHECK (length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224);"),
 };
 
 static void
