@@ -93,6 +93,13 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	[ "$status" = 4 ]
 	run "$VERIFY" --proof "$WS_TOP/proof" --key AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
 	[ "$status" = 4 ]
+	# What is printed is what was checked: the file is read once, and may be a pipe.
+	"$VERIFY" --proof <(cat "$WS_TOP/proof") --key "$KEY" >"$WS_TOP/piped" 2>/dev/null
+	cmp "$WS_TOP/piped" "$WS_TOP/proven"
+	# A line longer than any takes no more memory than one.
+	run bash -c 'ulimit -v 100000; { cat "$1"; head -c 300000000 /dev/zero; } | "$2" --proof /dev/stdin --key "$3"' - \
+	    "$WS_TOP/proof" "$VERIFY" "$KEY"
+	[ "$status" = 4 ]
 }
 
 @test "a checkpoint is a note that openssl believes" {
