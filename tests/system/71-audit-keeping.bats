@@ -54,6 +54,26 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	[ "$status" = 2 ]
 }
 
+@test "audit prune and audit compress where nothing can be written: nothing goes, it is said, and it can be done later" {
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	segments >"$WS_TOP/before"
+	# As on a full disk: each write fails.
+	for command in "compress" "prune --before 99999999"; do
+		run bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@"' - "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" \
+		    audit $command
+		[ "$status" = 2 ]
+		[[ $output == *storage_error* ]]
+		segments | cmp - "$WS_TOP/before"
+		"$VERIFY" --key "$KEY" "$LOG" | grep -v 'not part of the log'
+	done
+	agent_safe audit compress | jq -e '.segments == 2'
+	agent_safe audit prune --before 99999999 | jq -e '.segments == 2'
+	"$VERIFY" --key "$KEY" "$LOG"
+}
+
 @test "audit prune keeps what an approved job still refers to" {
 	id=$(propose -- true)
 	agent_safe approve "$id" --by ana >/dev/null
