@@ -36,6 +36,7 @@
 	FIXED(source, TEXT, "source IN ('cli', 'mcp')") /* of a hook's run: cli, and means nothing */ \
 	FIXED(hook, TEXT, "hook IS NULL OR length(hook) BETWEEN 1 AND 47") /* run by the policy on this event */ \
 	FIXED(stdin_bytes, BYTES, "length(stdin_bytes) <= 131072") /* what a hook reads */ \
+	FIXED(secrets, BYTES, "length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224") /* of argv: hidden.h */ \
 	FIXED(submitter_uid, INTEGER, "submitter_uid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_gid, INTEGER, "submitter_gid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_pid, INTEGER, "submitter_pid >= 0") \

@@ -114,6 +114,13 @@ job_approval_of(const char *name)
 #define BACKOFF_FIRST_US 2000000ull
 #define BACKOFF_MOST_US 300000000ull
 
+bool
+job_is_due(int64_t status, int64_t created_us, int64_t available_us, int64_t now_us)
+{
+	return available_us <= now_us || available_us == created_us ||
+	    (status == JOB_RETRY_WAIT && available_us - now_us > (int64_t)BACKOFF_MOST_US);
+}
+
 uint64_t
 job_backoff_us(int64_t attempts, uint32_t random)
 {

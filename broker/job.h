@@ -62,6 +62,13 @@ int64_t job_status_of(const char *name);
 int64_t job_approval_of(const char *name);
 
 /*
+ * Is it time?  A clock that was set back holds up nothing but a delay that was asked for: without
+ * one a job is available when it was made, and no retry waits longer than the longest backoff.
+ * The same stands in statements.def.
+ */
+bool job_is_due(int64_t status, int64_t created_us, int64_t available_us, int64_t now_us);
+
+/*
  * How long until the next automatic try, after `attempts` tries: 2 s doubling up to five
  * minutes, less a random tenth (so that jobs which failed together do not all come back together).
  */

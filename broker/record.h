@@ -8,6 +8,7 @@
  *   type                  when
  *   job.proposed          stored as pending, with the policy's verdict
  *   job.refused           not stored: looks like a secret, or breaks a bound; never the value
+ *   secret.override       stored although arguments hold secrets: who let them pass, and why
  *   job.policy            an approved job was not started because no policy is loaded
  *   job.approved job.denied job.decision_refused
  *   job.expired           an approval's time was over
@@ -43,6 +44,9 @@ struct record_who {
 };
 
 struct json *record_proposed(const struct job *job, bool allowed, const char *reason);
+/* rule_of(): what was found in a hidden element. */
+struct json *record_override(const struct job *job, const struct record_who *who, const char *reason,
+    const char *(*rule_of)(const void *context, size_t element), const void *context);
 /* Of a hook's run, for this event (event.h): with d.hook; and the policy's yes, with its digest. */
 struct json *record_hook(const struct job *job, const struct json *event);
 struct json *record_hook_approved(const struct job *job, const struct record_who *who,

@@ -91,6 +91,12 @@ stream_open(struct stream *stream, int file_fd, uint64_t keep_bytes)
 	return stream->ring && stream->redactor;
 }
 
+bool
+stream_hide(struct stream *stream, const void *bytes, size_t length)
+{
+	return redact_hide(stream->redactor, bytes, length);
+}
+
 void
 stream_feed(struct stream *stream, const void *bytes, size_t length)
 {

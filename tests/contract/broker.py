@@ -691,6 +691,87 @@ class Wire(Case):
         self.assertRegex(status, r"Seccomp:\s+2")
 
 
+class Races(Case):
+    """What others do to a job while an operation about it waits."""
+
+    def at_once(self, *requests):
+        """Requests of several clients that the broker reads in one go, in this order: their answers."""
+        clients = [self.client() for _ in requests]
+        for c in clients:
+            c.call("server.hello", {})
+        self.broker.process.send_signal(signal.SIGSTOP)
+        for c, (method, params) in zip(clients, requests):
+            c.send(method, params)
+        self.broker.process.send_signal(signal.SIGCONT)
+        return [c.receive() for c in clients]
+
+    def code(self, answer):
+        return answer["error"]["data"]["code"] if "error" in answer else None
+
+    def test_a_job_may_be_pruned_under_every_method_that_waits(self):
+        c = self.client()
+        prune = ("queue.prune", {"older_than_seconds": 0})
+        for method, more in (("job.wait", {}), ("job.assess", {}), ("job.run", {}), ("job.get", {}),
+                             ("job.run", {"execute": True}), ("job.output", {"stream": "stdout"})):
+            job = self.approved(c, ["true"], new=True)
+            c.call("job.run", {"job_id": job["id"], "execute": True})
+            answer, pruned = self.at_once((method, dict(more, job_id=job["id"])), prune)
+            self.assertEqual(pruned["result"]["pruned"], 1)
+            self.assertIn(self.code(answer), (None, "job_not_found"), method)
+            self.refused("job_not_found", c.call, "job.get", {"job_id": job["id"]})
+
+    def test_a_job_may_be_cancelled_and_pruned_while_it_is_assessed(self):
+        c = self.client()
+        ask = self.broker.executor.on_program_assess
+        for method, more, approved in (("job.approve", {"by": "op"}, False), ("job.run", {"execute": True}, True),
+                                       ("job.work", {"execute": True}, True), ("job.work", {}, True)):
+            job = self.broker.submit(c, ["true"], new=True)
+            if approved:
+                c.call("job.approve", {"job_id": job["id"], "by": "op"})
+            go, asked, other = threading.Event(), threading.Event(), self.client()
+            self.broker.executor.on_program_assess = lambda *args: (asked.set(), go.wait(10), ask(*args))
+            other.send(method, dict(more, job_id=job["id"]) if method != "job.work" else more)
+            self.assertTrue(asked.wait(10))
+            self.assertEqual(c.call("job.cancel", {"job_id": job["id"]})["status"], "cancelled")
+            self.assertEqual(c.call("queue.prune", {"older_than_seconds": 0})["pruned"], 1)
+            go.set()
+            self.assertEqual(self.code(other.receive()), "job_not_found", method)
+            self.broker.executor.on_program_assess = ask
+
+    def test_the_same_key_again_while_its_job_is_pruned(self):
+        c, other = self.client(), self.client()
+        job = self.approved(c, ["true"], idempotency_key="k")
+        c.call("job.run", {"job_id": job["id"], "execute": True})
+        other.call("server.hello", {})
+        c.call("server.hello", {})
+        self.broker.process.send_signal(signal.SIGSTOP)
+        c.send("job.submit", {"command": ["true"], "idempotency_key": "k"}, [os.open(self.broker.work, os.O_RDONLY)])
+        other.send("queue.prune", {"older_than_seconds": 0})
+        self.broker.process.send_signal(signal.SIGCONT)
+        self.assertIn("result", other.receive())
+        answer = c.receive()
+        self.assertTrue(self.code(answer) == "job_not_found" or answer["result"]["id"], answer)
+
+    def test_who_waits_to_run_a_job_hears_at_once_what_others_do_to_it(self):
+        c = self.client()
+        self.broker.executor.silent = True
+        first = self.approved(c, ["true"], mutex="one")
+        running = self.client()
+        running.send("job.run", {"job_id": first["id"], "execute": True})
+        self.until(lambda: len(self.broker.executor.started) == 1)
+        for step, told in (("job.cancel", lambda a: a["result"]["status"] == "cancelled"),
+                           ("job.hold", lambda a: self.code(a) == "invalid_job_state")):
+            job, waiter = self.approved(c, ["true"], new=True, mutex="one"), self.client()
+            asked = self.broker.executor.questions
+            waiter.send("job.run", {"job_id": job["id"], "execute": True})
+            self.until(lambda: self.broker.executor.questions > asked)
+            c.call("job.assess", {"job_id": job["id"]})  # questions are answered in order: it waits now
+            c.call(step, {"job_id": job["id"]})
+            answer = waiter.receive()
+            self.assertTrue(told(answer), answer)
+        self.assertEqual(len(self.broker.executor.started), 1)
+
+
 class Records(Case):
     def test_nothing_takes_effect_before_its_record_is_acknowledged(self):
         c = self.client()

@@ -2,6 +2,7 @@
 #
 #   service_make             installed from BUILD_DIR, with a policy for /srv/proj, which is ana's; started
 #   service_clean            stopped and taken away
+#   service_words            what it and systemd said of it last
 #   as_root, as_ana ARG...   agent-safe --system; JSON
 #   sudo_ana CMD...          as ana, with her groups
 #   service_propose CMD...   by ana in /srv/proj; prints the id
@@ -10,6 +11,7 @@
 ROOT=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 BUILD_DIR=${BUILD_DIR:-$ROOT/build}
 
+. "$ROOT/tests/support/workspace.bash" # jq, refute
 . "$ROOT/tests/support/procs.bash"
 
 service_make() {
@@ -29,9 +31,10 @@ service_make() {
 
 service_clean() {
 	systemctl stop agent-safe
-	journalctl -u agent-safe --no-pager -o cat | tail -n 40 >&2
 	make -s --no-print-directory -C "$ROOT" BUILD="$BUILD_DIR" uninstall
 }
+
+service_words() { journalctl --no-pager -o short-monotonic -n 60 -u agent-safe -u agent-safe-system.scope; }
 
 as_root() { /usr/bin/agent-safe --system "$@" 3>&- 4>&-; }
 

@@ -226,3 +226,18 @@ with_cage() {
 	refute agent_safe check-policy 2>"$BATS_TEST_TMPDIR/said"
 	grep -q 'limits.memory_bytes, unless it is 0, must be an integer from 16777216 to ' "$BATS_TEST_TMPDIR/said"
 }
+
+@test "a program that is not available is refused with where it was looked for, and its interpreter is asked for too" {
+	local reason
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"],
+	  "rules": [ { "program": "no-such-program" }, { "program": "$WS/proj/script" } ] }
+	END
+	printf '#!/bin/sh\r\necho\n' >"$WS/proj/script"
+	chmod 755 "$WS/proj/script"
+	workspace_start
+	reason=$(agent_safe assess "$(propose -- no-such-program)" | jq -er .reason)
+	[[ $reason = *'(searched: /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)'* ]]
+	reason=$(agent_safe assess "$(propose -- "$WS/proj/script")" | jq -er .reason)
+	[[ $reason = *'the interpreter that its first line names'* && $reason != *searched* ]]
+}

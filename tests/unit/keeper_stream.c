@@ -39,6 +39,13 @@ redact_open(void (*sink)(void *context, const void *bytes, size_t length), void 
 	return redactor;
 }
 
+bool
+redact_hide(struct redactor *redactor, const void *bytes, size_t length)
+{
+	(void)redactor, (void)bytes;
+	return length > 0;
+}
+
 uint64_t
 redact_count_of(const struct redactor *redactor, enum masked kind)
 {

@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() { service_make; }
 teardown_file() { service_clean; }
+teardown() { [ -n "${BATS_TEST_COMPLETED:-}" ] || service_words; }
 
 cgroup_of() { sed -n 's/^0:://p' "/proc/$1/cgroup"; }
 

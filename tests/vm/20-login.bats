@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Workspaces as people have them, out of login sessions of systemd: nobody gave these a cgroup, so the trio asks for one.
 
-load ../support/workspace
 load ../support/vm
 bats_require_minimum_version 1.5.0
 

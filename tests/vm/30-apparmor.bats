@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # AppArmor as Debian 12 has it: on, with a parser of 3.0, which knows no rule "userns" and no abi 4.0.
 
-load ../support/workspace
 load ../support/vm
 bats_require_minimum_version 1.5.0
 

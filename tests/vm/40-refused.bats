@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # This host's own switches against user namespaces, thrown for real: doctor names the one, and what it says to do helps.
 
-load ../support/workspace
 load ../support/vm
 bats_require_minimum_version 1.5.0
 
@@ -61,6 +60,7 @@ doctor_names() {
 
 @test "$MOST=0: root is refused too, with the same words" {
 	sysctl -q $MOST=0
+	unset XDG_STATE_HOME
 	WS_OPERATOR=0
 	run -2 agent_safe status
 	jq -e '.error.code == "cage_unavailable"' <<<"$output"
