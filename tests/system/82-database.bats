@@ -119,7 +119,7 @@ approved() {
 	    db.execute("DROP INDEX " + name)
 	db.execute("DROP TABLE needs")
 	for table, columns in (("jobs", ("retry_safe", "group_name", "mutex", "expires_us", "held", "needs", "hook",
-	                                 "stdin_bytes")),
+	                                 "stdin_bytes", "secrets")),
 	                       ("attempts", ("boot_id",)), ("meta", ("held", "hook_sn", "hook_skipped"))):
 	    for column in columns:
 	        db.execute("ALTER TABLE %s DROP COLUMN %s" % (table, column))
