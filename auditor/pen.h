@@ -55,6 +55,12 @@ bool pen_has_room(const struct pen *pen);
 /* Seal if it is time, write, sync, turn the key.  True: the head is a seal now made. */
 bool pen_commit(struct pen *pen);
 
+/*
+ * Only write, for lines that nobody waits for: they survive this process, and are durable with the
+ * next pen_commit(), which pen_deadline() has come within a second.
+ */
+void pen_write_out(struct pen *pen);
+
 /* CLOCK_MONOTONIC in us when pen_commit() is due though nothing came. */
 uint64_t pen_deadline(const struct pen *pen);
 

@@ -41,7 +41,7 @@ walk_removed(struct walk *walk, int log_fd, const struct segments *segments)
 		return;
 	fd = segments_open(log_fd, UINT64_MAX);
 	if (fd < 0 || walk_anchors(walk, fd) < 0)
-		fatal(SEGMENTS_ANCHORS " cannot be read: %s", strerror(errno));
+		fatal(SEGMENTS_ANCHORS " cannot be read: %s", segments_why(errno));
 }
 
 static void
@@ -53,7 +53,7 @@ walk_all(struct walk *walk, int log_fd, const struct segments *segments)
 		scoped_close int fd = segments_open(log_fd, first_seq);
 
 		if (fd < 0)
-			fatal("segment %" PRIu64 " cannot be opened: %s", first_seq, strerror(errno));
+			fatal("segment %" PRIu64 " cannot be opened: %s", first_seq, segments_why(errno));
 		if (i + 1 == segments->count)
 			read_from_disk(fd, first_seq);
 		if (walk_segment(walk, fd, first_seq) < 0)

@@ -246,7 +246,10 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 		    "the policy allows it, but it is larger than a plan may be");
 }
 
-/* The answer is there (or there is none): decide, and make the plan. */
+/*
+ * The answer is there (or there is none): decide, and make the plan.  A job that was pruned
+ * meanwhile is for resume() to miss.
+ */
 static void
 conclude(struct operation *operation, const void *raw, size_t raw_length)
 {
@@ -254,10 +257,9 @@ conclude(struct operation *operation, const void *raw, size_t raw_length)
 	struct job loaded;
 	const struct job *job = job_of(operation, &loaded);
 
-	if (!job)
-		fatal("assess: the job is gone");
-	decide(operation, job);
-	if (assessment->decision.verdict == VERDICT_ALLOWED && assessment->program_known)
+	if (job)
+		decide(operation, job);
+	if (job && assessment->decision.verdict == VERDICT_ALLOWED && assessment->program_known)
 		make_plan(operation, job, raw, raw_length);
 	jobs_free(&loaded);
 	operation->question = 0;
@@ -275,9 +277,7 @@ start(struct operation *operation)
 	assess_free(operation->assessment);
 	operation->assessment = bytes_make(sizeof(*operation->assessment));
 	operation->assessment->generation = broker->rules.generation;
-	if (!job)
-		fatal("assess: the job is gone");
-	if (make_question(broker, job, &operation->assessment->question)) {
+	if (job && make_question(broker, job, &operation->assessment->question)) {
 		operation->assessment->asked = true;
 		operation->question = ++broker->last_question;
 		assess_tick(broker);

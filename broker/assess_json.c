@@ -11,6 +11,7 @@
 #include "hidden.h"
 #include "job.h"
 #include "methods.h"
+#include "order.h"
 #include "present.h"
 #include "result.h"
 #include "rules.h"
@@ -112,8 +113,7 @@ static bool
 is_ready(const struct job *job, const struct assessment *assessment)
 {
 	return assess_allows(assessment) && job_is_waiting(job->status) &&
-	    job->approval == APPROVAL_APPROVED &&
-	    job->available_us <= (int64_t)clock_realtime_us() &&
+	    job->approval == APPROVAL_APPROVED && order_is_due(job) &&
 	    job->approved_sha256.length == DIGEST_BYTES &&
 	    memcmp(job->approved_sha256.at, assessment->digest, DIGEST_BYTES) == 0;
 }

@@ -280,8 +280,8 @@ hook_assessed(struct operation *operation)
 	const struct assessment *assessment = operation->assessment;
 	struct job job;
 
-	if (!jobs_by_id(broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	job.updated_us = (int64_t)clock_realtime_us();
 	/* Somebody may have cancelled or held it meanwhile. */
 	if (broker->rules.policy && !job.held &&
@@ -300,8 +300,8 @@ begin_assessment(struct operation *operation)
 {
 	struct job job;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	assess_begin(operation, &job, hook_assessed);
 	jobs_free(&job);
 }

@@ -120,8 +120,8 @@ approve_assessed(struct operation *operation)
 	struct broker *broker = operation->broker;
 	struct job job;
 
-	if (!jobs_by_id(broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	if (may_decide(operation, &job, STEP_APPROVE, "approved")) {
 		if (!assess_allows(operation->assessment))
 			refuse_decision(operation, &job, "approved", NULL, "policy_denied",

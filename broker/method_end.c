@@ -17,8 +17,8 @@ answer_when_ended(struct operation *operation)
 {
 	struct job job;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	if (job.status == JOB_RUNNING)
 		operation_await(operation, WAIT_JOB, answer_when_ended);
 	else
@@ -88,7 +88,8 @@ begin_anew(struct job *job)
 	job->approval_expires_us = 0;
 	bytes_free(&job->approved_sha256);
 	job->approved_sha256 = bytes_copy(NULL, 0);
-	job->updated_us = job->available_us = (int64_t)clock_realtime_us();
+	job->updated_us = (int64_t)clock_realtime_us();
+	job->available_us = job->created_us; /* no delay */
 }
 
 void

@@ -159,6 +159,9 @@ prune_one(struct operation *operation, int64_t seq)
 static void
 answer_pruned(struct operation *operation)
 {
+	/* What was removed is overwritten in the database, and is not left in its write-ahead log. */
+	store_flush(operation->broker->store);
+	store_tidy(operation->broker->store, STORE_TIDY_NOW);
 	operation_answer(operation, operation->answer);
 	operation->answer = NULL;
 }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "limits.h"
-#include "log.h"
 #include "text.h"
 
 #include "assess.h"
@@ -19,8 +18,8 @@ answer_submitted(struct operation *operation, bool created)
 	struct job job;
 	struct json *answer;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	answer = present_job(operation->broker, &job);
 	json_add_boolean(answer, "created", created);
 	json_add(answer, "assessment",

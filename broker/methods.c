@@ -67,14 +67,23 @@ methods_may_propose(struct operation *operation)
 	return false;
 }
 
+bool
+methods_load(struct operation *operation, struct job *job)
+{
+	if (jobs_by_id(operation->broker->store, operation->job, job))
+		return true;
+	operation_refuse(operation, "job_not_found", "there is no such job any more: it was pruned");
+	return false;
+}
+
 void
 methods_answer_job(struct operation *operation)
 {
 	struct job job;
 	struct json *answer;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	answer = present_job(operation->broker, &job);
 	jobs_free(&job);
 	operation_answer(operation, answer);

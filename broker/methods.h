@@ -30,6 +30,9 @@ bool methods_may_change(struct operation *operation);
 /* May a job be proposed?  As above, and also refused while space for the log is low. */
 bool methods_may_propose(struct operation *operation);
 
+/* operation->job as it is now.  False: it has been pruned meanwhile, and the operation has been refused. */
+bool methods_load(struct operation *operation, struct job *job);
+
 /* When record sn is durable: answer with operation->job as it is then. */
 void methods_answer_job_after(struct operation *operation, uint64_t sn);
 void methods_answer_job(struct operation *operation);

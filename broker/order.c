@@ -52,6 +52,13 @@ order_blocks(const struct broker *broker, const struct job *job)
 	    (mutex_is_taken(broker, job->mutex) ? ORDER_MUTEX : 0u);
 }
 
+bool
+order_is_due(const struct job *job)
+{
+	return job_is_due(job->status, job->created_us, job->available_us,
+	    (int64_t)clock_realtime_us());
+}
+
 void
 order_add_names(struct json *names, uint32_t blocks)
 {

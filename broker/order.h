@@ -62,4 +62,7 @@ void order_add_needs(struct broker *broker, const struct job *job, struct json *
 /* "ok", "any", "notok"; 0: none of them. */
 enum order_want order_want_of(const char *name);
 
+/* Is it time for this job, by the clock on the wall? */
+bool order_is_due(const struct job *job);
+
 #endif

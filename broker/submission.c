@@ -143,13 +143,24 @@ read_texts(struct operation *operation, struct job *job)
 	return true;
 }
 
+#define USUAL_TIMEOUT 60 /* seconds */
+
+/* Of a job that says nothing: one that the policy then refuses would help nobody. */
+static int64_t
+usual_timeout(const struct policy *policy)
+{
+	uint64_t most = policy ? policy_max_timeout_seconds(policy) : USUAL_TIMEOUT;
+
+	return (int64_t)(most < USUAL_TIMEOUT ? most : USUAL_TIMEOUT);
+}
+
 static bool
 read_numbers(struct operation *operation, struct submission *submission)
 {
 	struct job *job = &submission->job;
 
-	return params_integer(operation, "timeout", 1, LIMIT_TIMEOUT_SECONDS, 60,
-	           &job->timeout_seconds) &&
+	return params_integer(operation, "timeout", 1, LIMIT_TIMEOUT_SECONDS,
+	           usual_timeout(operation->broker->rules.policy), &job->timeout_seconds) &&
 	    params_integer(operation, "max_attempts", 1, LIMIT_ATTEMPTS, 1, &job->max_attempts) &&
 	    params_integer(operation, "priority", -1000, 1000, 0, &job->priority) &&
 	    params_boolean(operation, "new", false, &submission->new);

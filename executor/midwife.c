@@ -132,6 +132,14 @@ bear_init(struct labour *labour)
 	close(labour->cage->err);
 }
 
+/* Nothing of the job runs before the keeper lets it. */
+static void
+sync_begun(const struct labour *labour)
+{
+	if (fdatasync(labour->order->begun) < 0)
+		give_up(labour, STAGE_KEEPER);
+}
+
 static int
 write_orders(const struct labour *labour)
 {
@@ -271,6 +279,7 @@ attend(const struct midwife_order *order, int channel)
 	make_cgroup(&labour);
 	check_minimum(&labour);
 	bear_init(&labour);
+	sync_begun(&labour);
 	become_keeper(&labour);
 }
 

@@ -65,9 +65,11 @@ enum filters_tag {
 #define KEEP_DENIED "denied"       /* denied.h; only where the keeper has KEEPER_FILTERS_FD */
 #define KEEP_LOCK "lock"           /* flock()ed by the living keeper */
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
-#define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */
-#define KEEP_RECORDED "recorded"   /* made by the executor: told to the auditor */
-#define KEEP_WATCHED "watched"     /* by the executor: protected paths before the job (protect.h) */
+#define KEEP_BEGUN "begun"         /* by the executor, before anything of the job is made, and durable before it
+                                      runs; holds its protected paths as they were (protect.h) */
+#define KEEP_RECORDED "recorded"   /* by the executor, of "begun": told to the auditor */
+#define KEEP_COLLECTED "collected" /* by the executor, of "recorded": told to auditor and broker */
+#define KEEP_WATCHED "watched"     /* by the executor of an earlier release: what "begun" holds now */
 #define KEEP_CAGE "cage"           /* by the executor: the cage in words, see cage_text.h */
 #define KEEP_VIOLATED "violated"   /* by the executor: what became of them, lines of text */
 

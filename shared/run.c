@@ -36,7 +36,7 @@ stage_name(uint32_t stage)
 		[STAGE_NAMESPACE] = "namespace", [STAGE_MOUNT] = "mount", [STAGE_PROC] = "proc",
 		[STAGE_LIMITS] = "limits", [STAGE_IDENTITY] = "identity", [STAGE_LANDLOCK] = "landlock",
 		[STAGE_SECCOMP] = "seccomp", [STAGE_KEEPER] = "keeper", [STAGE_EXEC] = "exec",
-		[STAGE_MINIMUM] = "minimum",
+		[STAGE_MINIMUM] = "minimum", [STAGE_STOPPED] = "stopped",
 	};
 
 	return stage < STAGE_COUNT ? names[stage] : "unknown";

@@ -46,6 +46,7 @@ enum stage {
 	STAGE_KEEPER,
 	STAGE_EXEC,      /* the kernel refused the program itself */
 	STAGE_MINIMUM,   /* a layer that the policy wants is not in force */
+	STAGE_STOPPED,   /* the executor ended before it had begun anything of the job */
 	STAGE_COUNT
 };
 

@@ -130,23 +130,38 @@ keep_anchors(const struct removal *removal)
 
 /* --- what goes ------------------------------------------------------------------------ */
 
-/* The oldest first: once it is gone the anchors are what the log begins with. */
+static void
+sync_folder(const struct removal *removal)
+{
+	if (fsync(removal->folder.fd) < 0)
+		audit_folder_die(&removal->folder, "segments");
+}
+
+/*
+ * The oldest first: once it is gone, on the disk too, the anchors are what the log begins with, and the others
+ * may go in any order.  With the oldest there and one behind it gone the log would have a hole.
+ */
 static void
 remove_segments(const struct removal *removal)
 {
 	struct dirent **entries;
 	int count = scandirat(removal->folder.fd, ".", &entries, audit_folder_is_segment, alphasort);
+	long long oldest = 0;
 
 	if (count < 0)
 		audit_folder_die(&removal->folder, "segments");
 	for (int i = 0; i < count; i++) {
-		if (strtoll(entries[i]->d_name + 4, NULL, 10) < removal->first_seq)
+		long long seq = strtoll(entries[i]->d_name + 4, NULL, 10);
+
+		oldest = i == 0 ? seq : oldest;
+		if (seq < removal->first_seq)
 			audit_folder_remove(&removal->folder, entries[i]->d_name);
+		if (seq == oldest) /* its compressed file too, if both are there */
+			sync_folder(removal);
 		free(entries[i]);
 	}
 	free(entries);
-	if (fsync(removal->folder.fd) < 0)
-		audit_folder_die(&removal->folder, "segments");
+	sync_folder(removal);
 }
 
 int

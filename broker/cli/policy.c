@@ -130,22 +130,30 @@ find_policy(const struct cli *cli, char *path, size_t size)
 	}
 }
 
-/* The state below a root: a job could change what decides about it, so no trio starts like that. */
+static void
+warn_below(struct json *warnings, const char *state, const struct json *paths, const char *warning)
+{
+	for (size_t i = 0; i < json_count(paths); i++) {
+		const char *path = json_text(json_at(paths, i));
+
+		if (path && text_path_within(state, path))
+			json_add_text(warnings, NULL, warning);
+	}
+}
+
+/* The state where jobs reach: one could read or change what decides about it, so no trio starts like that. */
 static void
 warn_of_state(const struct cli *cli, struct json *result)
 {
 	static struct place place; /* large */
 	struct json *warnings = json_copy(json_get(result, "warnings"));
-	const struct json *roots = json_get(result, "allowed_working_roots");
 	char why[512];
-	bool found = place_find(&cli->wish, &place, why, sizeof(why)) == PLACE_FOUND;
 
-	for (size_t i = 0; found && i < json_count(roots); i++) {
-		const char *root = json_text(json_at(roots, i));
-
-		if (root && text_path_within(place.state, root))
-			json_add_text(warnings, NULL,
-			    "the state folder lies inside an allowed root: nothing will start");
+	if (place_find(&cli->wish, &place, why, sizeof(why)) == PLACE_FOUND) {
+		warn_below(warnings, place.state, json_get(result, "allowed_working_roots"),
+		    "the state folder lies inside an allowed root: nothing will start");
+		warn_below(warnings, place.state, json_get(result, "paths_beside"),
+		    "the state folder lies inside a path of read_paths or write_paths: nothing will start");
 	}
 	json_remove(result, "warnings");
 	json_add(result, "warnings", warnings);

@@ -113,7 +113,8 @@ submit_params(const struct cli *cli, const struct json *hello)
 
 	for (size_t i = 0; i < cli->options.word_count; i++)
 		json_add_bytes(command, NULL, cli->options.words[i], strlen(cli->options.words[i]));
-	json_add_integer(params, "timeout", cli_number(cli, OPTION_TIMEOUT, 1, LIMIT_TIMEOUT_SECONDS, 60));
+	if (cli_has(cli, OPTION_TIMEOUT))
+		json_add_integer(params, "timeout", cli_number(cli, OPTION_TIMEOUT, 1, LIMIT_TIMEOUT_SECONDS, 0));
 	json_add_integer(params, "max_attempts", cli_number(cli, OPTION_MAX_ATTEMPTS, 1, LIMIT_ATTEMPTS, 1));
 	cli_add_text(cli, params, "idempotency_key", OPTION_KEY);
 	cli_add_text(cli, params, "label", OPTION_LABEL);

@@ -134,6 +134,7 @@ alive() { ps -eo args | grep -q "^$1\$"; }
 @test "P7: list, inbox, show, assess, policy explain and check-policy leave every file as it was" {
 	local id before command
 	id=$(propose -- true)
+	state_at_rest
 	before=$(state_digest)
 	for command in list inbox "show $id" "assess $id" "policy explain" check-policy "show nope" "logs $id"; do
 		# shellcheck disable=SC2086
@@ -403,7 +404,7 @@ make_multicall() {
 	auditor=$(workspace_pids | awk '$1 == "auditor" { print $2 }')
 	kill -STOP "$auditor"
 	agent_safe approve "$id" --by ana >"$BATS_TEST_TMPDIR/answer" 2>&1 &
-	is "$(timeout 2 "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" --json list 3>&- 4>&-)" 'length > 0'
+	is "$(timeout 9 "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" --json list 3>&- 4>&-)" 'length > 0'
 	wait $! || [ $? = 2 ]
 	kill -CONT "$auditor"
 	is "$(cat "$BATS_TEST_TMPDIR/answer")" '.error.code == "busy"'

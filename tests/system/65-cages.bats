@@ -196,3 +196,48 @@ with_cage() {
 		jq -e --arg text "$text" '.warnings | any(test($text))' <<<"$output"
 	done
 }
+
+@test "a job that says no timeout has what the policy lets it have, an hour's policy the usual minute" {
+	workspace_make
+	workspace_policy <<-'END'
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "true" } ], "limits": { "timeout_seconds": 7 } }
+	END
+	workspace_start
+	[ "$(agent_safe_as "$WS_UID" submit --cwd "$WS/proj" -- true | jq .timeout)" = 7 ]
+	run_job true >/dev/null
+	workspace_policy <<-'END'
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "true" } ] }
+	END
+	agent_safe policy reload >/dev/null
+	[ "$(agent_safe_as "$WS_UID" submit --new --cwd "$WS/proj" -- true | jq .timeout)" = 60 ]
+}
+
+@test "check-policy says that a trio would not start for a path that holds its state, and what 0 is for" {
+	workspace_make
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "true" } ],
+	  "cage": { "read_paths": ["$WS_TOP"] } }
+	END
+	agent_safe check-policy | jq -e '.warnings | any(test("state folder lies inside a path of read_paths"))'
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"], "rules": [ { "program": "true" } ],
+	  "limits": { "memory_bytes": 1 } }
+	END
+	refute agent_safe check-policy 2>"$BATS_TEST_TMPDIR/said"
+	grep -q 'limits.memory_bytes, unless it is 0, must be an integer from 16777216 to ' "$BATS_TEST_TMPDIR/said"
+}
+
+@test "a program that is not available is refused with where it was looked for, and its interpreter is asked for too" {
+	local reason
+	workspace_policy <<-END
+	{ "version": 2, "allowed_working_roots": ["proj"],
+	  "rules": [ { "program": "no-such-program" }, { "program": "$WS/proj/script" } ] }
+	END
+	printf '#!/bin/sh\r\necho\n' >"$WS/proj/script"
+	chmod 755 "$WS/proj/script"
+	workspace_start
+	reason=$(agent_safe assess "$(propose -- no-such-program)" | jq -er .reason)
+	[[ $reason = *'(searched: /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)'* ]]
+	reason=$(agent_safe assess "$(propose -- "$WS/proj/script")" | jq -er .reason)
+	[[ $reason = *'the interpreter that its first line names'* && $reason != *searched* ]]
+}

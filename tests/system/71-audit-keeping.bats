@@ -164,6 +164,21 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	agent_safe audit export --from 5 | head -n 1 | jq -e '.seq == 5'
 }
 
+@test "a job that the log has nothing of, or nothing any more, is said so: exit 2" {
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	agent_safe audit prune --before 99999999 >"$WS_TOP/pruned" 2>&1
+	refute grep -q 'not part of the log' "$WS_TOP/pruned"
+	for id in "$ID" 00000000-0000-0000-0000-000000000000; do
+		run agent_safe audit show "$id"
+		[ "$status" = 2 ]
+		[[ $output == *job_not_found* ]]
+		run agent_safe audit prove "$id"
+		[ "$status" = 2 ]
+		[[ $output == *"no record of this job"* ]]
+	done
+}
+
 # Reads CEF as a collector does: seven header fields, then keys; prints one JSON object per line.
 read_cef() {
 	python3 -c '

@@ -206,7 +206,7 @@ refused() {
 	refused job_not_found show "$old"
 	is "$open" queued
 	no_folder() { [ -z "$(find "$WS_STATE/runs" -name "$old.*")" ]; }
-	wait_until 3 no_folder
+	wait_until 20 no_folder
 	agent_safe audit-verify | jq -e .valid
 }
 
