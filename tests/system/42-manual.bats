@@ -65,8 +65,8 @@ all_in() {
 @test "agent-safe-audit(7) has every event type that is written, and every member of one" {
 	local page=$BATS_TEST_TMPDIR/page
 	sed -E 's/([a-z0-9_])\*/\1/g' "$MAN/agent-safe-audit.7" >"$page"
-	cat "$ROOT"/broker/*.c "$ROOT"/auditor/*.c | grep -oE '"(job|policy|exec|log)\.[a-z_]+"' | tr -d '"' | sort -u |
-	    grep -vxE '(job|policy)\.h|job\.(work|submit|run|succeeded|failed|retry_wait)|log\.h' >"$BATS_TEST_TMPDIR/types"
+	cat "$ROOT"/broker/*.c "$ROOT"/auditor/*.c | grep -oE '"(job|policy|exec|log|queue|db|secret)\.[a-z_]+"' | tr -d '"' | sort -u |
+	    grep -vxE '(job|policy)\.h|job\.(work|submit|run|succeeded|failed|retry_wait)|log\.h|queue\.(db|groups|slots|workers|hooks|on_audit_loss)' >"$BATS_TEST_TMPDIR/types"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/types")" -gt 28 ]
 	all_in "$page" <"$BATS_TEST_TMPDIR/types"
 	{

@@ -141,7 +141,7 @@ loaded() { cat "$WS_STATE"/audit/log/*.jsonl | jq -rs "[.[] | select($1)][-1].d.
 	    db.execute("DROP INDEX " + name)
 	db.execute("DROP TABLE needs")
 	for table, columns in (("jobs", ("retry_safe", "group_name", "mutex", "expires_us", "held", "needs", "hook",
-	                                 "stdin_bytes")),
+	                                 "stdin_bytes", "secrets")),
 	                       ("attempts", ("boot_id",)), ("meta", ("held", "hook_sn", "hook_skipped"))):
 	    for column in columns:
 	        db.execute("ALTER TABLE %s DROP COLUMN %s" % (table, column))
