@@ -241,3 +241,28 @@ with_cage() {
 	reason=$(agent_safe assess "$(propose -- "$WS/proj/script")" | jq -er .reason)
 	[[ $reason = *'the interpreter that its first line names'* && $reason != *searched* ]]
 }
+
+@test "what belongs to others in a workspace is to a job what it is to its owner, as root and as that user" {
+	local way
+	mkdir "$WS/proj/ours" "$WS/proj/theirs" "$WS/proj/open"
+	for way in root user; do
+		rm -rf "$WS/proj"/* && mkdir "$WS/proj/ours" "$WS/proj/theirs" "$WS/proj/open"
+		echo old | tee "$WS/proj/gift" "$WS/proj/grouped" "$WS/proj/roots" >"$WS/proj/theirs/file"
+		[ $way = root ] || as_user
+		chown -R "$WS_UID:$WS_UID" "$WS/proj"
+		chgrp $OTHER_UID "$WS/proj/ours" "$WS/proj/grouped"
+		chmod 2775 "$WS/proj/ours"
+		chown -R $OTHER_UID "$WS/proj/theirs" "$WS/proj/gift" "$WS/proj/open"
+		chown 0:0 "$WS/proj/roots"
+		chmod 777 "$WS/proj/open"
+		with_cage '"profile": "default"'
+		job -- sh -c 'echo new >ours/made; mkdir ours/dir; echo more >>grouped; rm -f gift; mv roots renamed; echo new >open/made
+		    echo no >>renamed; echo no >>theirs/file; echo no >theirs/made; rm -f theirs/file; chmod 666 renamed; chown 0 grouped'
+		[ "$(stat -c %u:%g "$WS/proj/ours/made")" = "$WS_UID:$OTHER_UID" ]
+		[ "$(stat -c %u:%g "$WS/proj/ours/dir")" = "$WS_UID:$OTHER_UID" ]
+		[ "$(stat -c %u "$WS/proj/open/made")" = "$WS_UID" ]
+		[ "$(cat "$WS/proj/grouped")" = "$(printf 'old\nmore')" ] && [ "$(stat -c %u:%g "$WS/proj/grouped")" = "$WS_UID:$OTHER_UID" ]
+		[ "$(cat "$WS/proj/renamed")" = old ] && [ "$(stat -c %u:%a "$WS/proj/renamed")" = 0:644 ]
+		[ "$(cat "$WS/proj/theirs/file")" = old ] && [ ! -e "$WS/proj/theirs/made" ] && [ ! -e "$WS/proj/gift" ]
+	done
+}
