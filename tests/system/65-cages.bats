@@ -17,7 +17,10 @@ setup() {
 	chown -R "$WS_UID:$WS_UID" "$WS_TOP/beside/out" "$WS/proj"
 }
 
-teardown() { workspace_clean; }
+teardown() {
+	umount "$WS/proj/more" "$WS/proj/below" 2>/dev/null || true
+	workspace_clean
+}
 
 # As root with an ordinary uid's policy; after this everything is under that uid.
 as_user() {
@@ -265,4 +268,23 @@ with_cage() {
 		[ "$(cat "$WS/proj/renamed")" = old ] && [ "$(stat -c %u:%a "$WS/proj/renamed")" = 0:644 ]
 		[ "$(cat "$WS/proj/theirs/file")" = old ] && [ ! -e "$WS/proj/theirs/made" ] && [ ! -e "$WS/proj/gift" ]
 	done
+}
+
+@test "what is mounted below a workspace is there, and the owner's; one that cannot be takes the workspace out" {
+	mkdir "$WS/proj/below" "$WS/proj/more"
+	chown "$WS_UID" "$WS/proj/more"
+	mount -t tmpfs -o mode=755,uid="$WS_UID",gid="$WS_UID" none "$WS/proj/below"
+	echo told >"$WS/proj/below/file"
+	with_cage '"profile": "default"'
+	job -- sh -c 'cat below/file; echo made >below/made; echo made >more/made'
+	[ "$(job_text stdout)" = told ]
+	[ "$(stat -c %u "$WS/proj/below/made")" = "$WS_UID" ]
+	mount -t proc none "$WS/proj/more"
+	with_cage '"profile": "default"'
+	run agent_safe assess "$(agent_safe_as "$WS_UID" submit --new --cwd "$WS/proj" -- sh -c true | jq -er .id)"
+	umount "$WS/proj/more" "$WS/proj/below"
+	jq -e '.allowed == false and (.reason | test("could not be used at the start"))' <<<"$output"
+	grep -q "proj is left out: its filesystem, or one that is mounted below" "$WS_STATE/trio.log"
+	[ "$(cat "$WS/proj/more/made")" = made ]
+	[ -z "$(ls "$WS/proj/below")" ]
 }
