@@ -37,6 +37,7 @@ int
 db_backup(struct cli *cli)
 {
 	const char *path = cli->options.words[0];
+	struct talk_fault fault = { 0 };
 	struct session session;
 	struct json *answer;
 	int fd;
@@ -46,8 +47,12 @@ db_backup(struct cli *cli)
 	if (fd < 0)
 		fault_die("invalid_input", "%s: %s", path, strerror(errno));
 	session_open(&session, cli, REACH_CONTROL);
-	answer = session_ask_with(&session, "db.backup", NULL, fd);
+	answer = talk_call(&session.talk, "db.backup", NULL, fd, -1, &fault);
 	close(fd);
+	if (!answer) { /* half a copy looks like one */
+		unlink(path);
+		fault_end(&fault);
+	}
 	output_json(answer);
 	json_free(answer);
 	session_close(&session);

@@ -335,6 +335,37 @@ in_database() { [ ! -s "$WS_STATE/broker/queue.db-wal" ]; }
 	jq -e '.error.code == "storage_error" and (.error.message | test("jobs_id"))' <<<"$stderr"
 }
 
+@test "a backup for which there is no room is refused, leaves nothing behind, and the queue goes on" {
+	local folder=$WS_STATE/broker broker left
+	stop
+	cp -a "$folder" "$WS_TOP/aside"
+	mount -t tmpfs -o size=3m,mode=0700 tmpfs "$folder" || skip "no mounts here"
+	chown --reference="$WS_TOP/aside" "$folder"
+	cp -a "$WS_TOP/aside/." "$folder/"
+	# What a broker left that was killed while it made one.
+	head -c 100000 /dev/zero >"$folder/backup.db"
+	broker=$(agent_safe status | jq -r .pids.broker)
+	[ ! -e "$folder/backup.db" ]
+	mkdir "$WS_TOP/small"
+	mount -t tmpfs -o size=16k tmpfs "$WS_TOP/small"
+	run --separate-stderr agent_safe db backup "$WS_TOP/small/copy.db"
+	left=$(ls "$WS_TOP/small")
+	umount "$WS_TOP/small"
+	[ "$status" != 0 ] && [ -z "$left" ]
+	jq -e '.error.code == "storage_error"' <<<"$stderr"
+	# Nor is there room for the copy beside the database.
+	head -c $(($(df --output=avail -B1 "$folder" | tail -1) - 65536)) /dev/zero >"$folder/ballast"
+	run --separate-stderr agent_safe db backup "$WS_TOP/copy.db"
+	[ "$status" != 0 ]
+	jq -e '.error.code == "storage_error" and (.error.message | test("full"))' <<<"$stderr"
+	[ ! -e "$WS_TOP/copy.db" ] && [ -z "$(find "$folder" -name 'backup*')" ]
+	[ "$(agent_safe status | jq -r .pids.broker)" = "$broker" ]
+	rm "$folder/ballast"
+	run_job true | jq -e '.status == "succeeded"'
+	stop
+	umount "$folder"
+}
+
 @test "a full state filesystem under the running trio: a clear error, nothing told is lost, and it heals" {
 	local broker=$WS_STATE/broker id before after text=
 	before=$(run_job true | jq -r .id)
