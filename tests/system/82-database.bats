@@ -80,6 +80,34 @@ approved() {
 	agent_safe status | jq -e .policy_loaded
 }
 
+@test "after a resync no run takes the end of another one that the old database did not know" {
+	local id
+	id=$(approved sh -c 'echo x >>ran; until [ -e go ]; do sleep 0.1; done; wc -l <ran; [ "$(wc -l <ran)" -gt 1 ]')
+	agent_safe run "$id" --execute >/dev/null 2>&1 &
+	wait_until 20 test -s "$WS/proj/ran"
+	agent_safe db backup "$WS_TOP/old.db" >/dev/null
+	touch "$WS/proj/go"
+	agent_safe wait "$id" --timeout 30 | jq -e '.status == "failed"'
+	agent_safe retry "$id" >/dev/null
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded" and .result.stdout == "2\n"'
+	stop
+	put_back "$WS_TOP/old.db"
+	agent_safe db resync --by ana | jq -e .policy_loaded
+	# The run that was going on then has ended as it did.
+	agent_safe wait "$id" --timeout 30 | jq -e '.status == "failed" and (.attempts_log | length == 1)'
+	agent_safe retry "$id" >/dev/null
+	agent_safe approve "$id" --by ana >/dev/null
+	run agent_safe run "$id" --execute
+	[ "$status" = 1 ]
+	jq -e '.status == "failed" and (.result.error | contains("put back"))' <<<"$output"
+	[ "$(wc -l <"$WS/proj/ran")" = 2 ]
+	agent_safe retry "$id" >/dev/null
+	agent_safe approve "$id" --by ana >/dev/null
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded" and .result.stdout == "3\n"'
+	agent_safe audit-verify | jq -e .valid
+}
+
 loaded() { cat "$WS_STATE"/audit/log/*.jsonl | jq -rs "[.[] | select($1)][-1].d.policy_sha256"; }
 
 @test "after a resync the log says which policy is in force, also when the old database knew it" {
