@@ -182,10 +182,12 @@ make_tables(struct store *store)
 static void
 migrate(struct store *store, int64_t version)
 {
+	const char *why;
 	char text[60];
 
 	sqlite3_snprintf(sizeof(text), text, "queue.db.v%d", (int)version);
-	store_copy(store, text);
+	if (!store_copy(store, text, &why))
+		fatal("store: %s, without which nothing is changed: %s", text, why);
 	for (int64_t step = version; step < STORE_VERSION; step++) {
 		store_execute(store, "BEGIN IMMEDIATE");
 		store_execute(store, schema_steps[step - 1]);
