@@ -107,7 +107,7 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	agent_safe audit prove "$ID" >"$WS_TOP/proof"
 	"$VERIFY" --proof "$WS_TOP/proof" --key "$KEY" >"$WS_TOP/proven"
 	jq -r .type "$WS_TOP/proven" | paste -sd' ' | grep -qx \
-	    'job.proposed job.approved job.dispatch exec.intent exec.start exec.exit job.finished'
+	    'job.proposed job.approved job.queued job.dispatch exec.intent exec.start exec.output exec.exit job.finished'
 	sed 's/"exit_code":0/"exit_code":1/' "$WS_TOP/proof" >"$WS_TOP/false"
 	run "$VERIFY" --proof "$WS_TOP/false" --key "$KEY"
 	[ "$status" = 4 ]
@@ -184,7 +184,7 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 
 @test "audit show of one job is its timeline" {
 	agent_safe -o table audit show "$ID" >"$WS_TOP/shown"
-	[ "$(wc -l <"$WS_TOP/shown")" = 7 ]
+	[ "$(wc -l <"$WS_TOP/shown")" = 9 ]
 	grep -q 'who.by=tester' "$WS_TOP/shown"
 	agent_safe audit show "$ID" >"$WS_TOP/lines"
 	refute grep -qv "$ID" "$WS_TOP/lines"

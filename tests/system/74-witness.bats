@@ -271,12 +271,8 @@ state() { "$WITNESS" show "$W" | sed -n 2p | cut -d' ' -f2; }
 	mkfifo "$TOP/pipe"
 	"$WITNESS" add "$W" <"$TOP/pipe" 3>&- 4>&- &
 	exec 5>"$TOP/pipe"
-	for _ in $(seq 50); do
-		! grep -q '^Seccomp:.2' "/proc/$!/status" || break
-		sleep 0.1
-	done
+	wait_until 5 grep -qP '^Seccomp:\t2' "/proc/$!/status"
 	grep -qP '^NoNewPrivs:\t1' "/proc/$!/status"
-	grep -qP '^Seccomp:\t2' "/proc/$!/status"
 	exec 5>&-
 	wait $! || true
 }

@@ -293,7 +293,7 @@ teardown() { workspace_clean; }
 	# What it starts has the same, an empty environment, and no descriptor but its own three.
 	courier_mode export "env >$OUT/env; ls -l /proc/self/fd >$OUT/fds; grep -E 'NoNewPrivs|Seccomp:|CapBnd' /proc/self/status >$OUT/status; unshare -U true 2>$OUT/unshare || :"
 	run_job true >/dev/null
-	for _ in $(seq 50); do [ ! -s "$OUT/unshare" ] || break; sleep 0.1; done
+	wait_until 5 test -s "$OUT/unshare"
 	[ "$(grep -vE '^(PATH|HOME|PWD|OLDPWD|SHLVL|_)=' "$OUT/env" | wc -l)" = 0 ]
 	grep -q "^HOME=$WS_STATE/courier$" "$OUT/env"
 	[ "$(grep -c -- '->' "$OUT/fds")" -le 4 ]
@@ -352,12 +352,13 @@ many_lines() {
 	cp -a "$WS_TOP/old" "$OUT/w1/cosigned"
 	[ "$(cosigned w1)" = "$old" ]
 	run_job true >/dev/null
-	for _ in $(seq 100); do [ "$(cosigned w1)" -le 4810 ] || break; sleep 0.1; done
-	[ "$(cosigned w1)" -gt 4810 ]
+	wait_until 10 cosigned_more_than 4810
 	courier_await '.witnesses[0].state == "good"'
 	run_job true | jq -e '.status == "succeeded"'
 	agent_safe audit-verify | jq -e .valid
 }
+
+cosigned_more_than() { [ "$(cosigned w1)" -gt "$1" ]; }
 
 # FC-901: what was cut, taken out, swapped or made up, with the head that a witness has kept.
 @test "with a witness' note every cut has its kind: last lines, first lines, all, swapped, changed, made up" {
