@@ -151,6 +151,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
 	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fields_put_u64(&writer, KEEP_CPU_SECONDS, plan->cpu_seconds);
+	fields_put_u64(&writer, KEEP_FILE_BYTES, plan->file_bytes);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
