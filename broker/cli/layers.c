@@ -4,7 +4,9 @@
 #include "layers.h"
 
 #define AS_ROOT "a workspace that root started (sudo agent-safe status), or the system service"
-#define CGROUP "a cgroup of version 2 that the trio may divide: started as root, or by systemd with Delegate=yes"
+#define CGROUP "a cgroup of version 2 that the trio may divide: systemd gives it one where it runs this host (to an " \
+	"ordinary account through its own manager: a login session, and the package dbus-user-session); elsewhere " \
+	"it is started as root"
 
 /* The layers that can be missing; without any of the others no job runs at all, so they need no remedy. */
 static const struct layer_lack lacks[] = {

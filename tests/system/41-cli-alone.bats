@@ -281,7 +281,7 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 	[ "$(jq -r .error.code <<<"$output")" = output_error ]
 	run bash -c "{ sleep 0.3; \"$AGENT_SAFE\" --workspace '$FAKE/ws' --state '$FAKE/state' list; echo \$? >'$FAKE/rc'; } 2>&1 | true"
 	[ -z "$output" ]
-	for _ in $(seq 40); do [ -s "$FAKE/rc" ] && break; sleep 0.1; done
+	wait_until 4 test -s "$FAKE/rc"
 	[ "$(cat "$FAKE/rc")" = 0 ]
 }
 
@@ -383,7 +383,7 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 	$(row job.cancel "$(job running)")
 	END
 	fake_begin run "$ID" --execute
-	for _ in $(seq 60); do [ -n "$(fake_seen job.run 2>/dev/null)" ] && break; sleep 0.05; done
+	wait_until 3 asked job.run
 	kill -INT "$BEGUN"
 	rc=0; wait "$BEGUN" || rc=$?
 	[ "$rc" -eq 130 ]
@@ -398,7 +398,7 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 	$(row job.cancel "$(job running)")
 	END
 	fake_begin work --once --execute --worker nightly
-	for _ in $(seq 60); do [ -n "$(fake_seen job.work 2>/dev/null)" ] && break; sleep 0.05; done
+	wait_until 3 asked job.work
 	kill -TERM "$BEGUN"
 	rc=0; wait "$BEGUN" || rc=$?
 	[ "$rc" -eq 130 ]
