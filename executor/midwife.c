@@ -159,6 +159,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
 	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fields_put_u64(&writer, KEEP_CPU_SECONDS, plan->cpu_seconds);
+	fields_put_u64(&writer, KEEP_FILE_BYTES, plan->file_bytes);
 	for (size_t i = 0; i < plan->secret_count; i++)
 		fields_put(&writer, KEEP_SECRET, plan->argv[plan->secrets[i].element] + plan->secrets[i].at,
 		    plan->secrets[i].length);
