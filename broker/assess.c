@@ -9,6 +9,7 @@
 
 #include "assess.h"
 #include "broker.h"
+#include "hidden.h"
 #include "methods.h"
 #include "owner.h"
 #include "rules.h"
@@ -191,6 +192,16 @@ make_environment(const struct policy *policy, const struct job *job, const char 
 }
 
 static void
+put_secrets(struct plan_source *source, const struct job *job, struct plan_secret secrets[LIMIT_SECRETS])
+{
+	source->secret_count = hidden_count(job);
+	source->secret_key = source->secret_count > 0 ? hidden_key(job) : NULL;
+	source->secrets = secrets;
+	for (size_t i = 0; i < source->secret_count; i++)
+		secrets[i] = hidden_at(job, i);
+}
+
+static void
 make_plan(struct operation *operation, const struct job *job, const void *raw, size_t raw_length)
 {
 	struct broker *broker = operation->broker;
@@ -202,6 +213,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 	scoped_free size_t *lengths = bytes_make(argc * sizeof(*lengths));
 	scoped_free const char **environment =
 	    list_of(&job->environment, policy_fixed_count(policy));
+	struct plan_secret secrets[LIMIT_SECRETS];
 	struct plan_source source = { .policy_sha256 = policy_digest(policy),
 		.cage = &assessment->decision.cage,
 		.root = root->path,
@@ -224,6 +236,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 
 	for (size_t i = 0; i < argc; i++)
 		lengths[i] = strlen(argv[i]);
+	put_secrets(&source, job, secrets);
 	source.environment_count = make_environment(policy, job, environment);
 	assessment->planned = plan_encode(&source, &assessment->plan);
 	if (assessment->planned)

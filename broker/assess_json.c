@@ -8,6 +8,7 @@
 
 #include "assess.h"
 #include "broker.h"
+#include "hidden.h"
 #include "job.h"
 #include "methods.h"
 #include "order.h"
@@ -170,7 +171,7 @@ assess_json(struct broker *broker, const struct job *job, const struct assessmen
 	json_add_text(object, "verdict", assess_verdict(assessment));
 	json_add_text(object, "reason", assessment->reason);
 	if (with_command)
-		present_command(object, "command", &job->argv);
+		hidden_add_command(object, "command", job);
 	json_add_text(object, "cwd", job->cwd);
 	json_add_integer(object, "timeout", job->timeout_seconds);
 	add_rule(object, broker->rules.policy, &assessment->decision);

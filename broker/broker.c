@@ -263,7 +263,7 @@ idle_tick(struct broker *broker)
 	}
 	if (!broker->idle_since_us) {
 		broker->idle_since_us = now_us;
-		store_tidy(broker->store, true);
+		store_tidy(broker->store, STORE_TIDY_IDLE);
 	}
 	end_us = broker->idle_since_us + LIMIT_IDLE_MS * 1000ull;
 	if (now_us >= end_us)
@@ -307,7 +307,7 @@ go_on(struct broker *broker)
 	next_us = earlier(next_us, pruning_tick(broker));
 	hooks_tick(broker);
 	next_us = earlier(next_us, idle_tick(broker));
-	store_tidy(broker->store, false);
+	store_tidy(broker->store, STORE_TIDY_BUSY);
 	return next_us;
 }
 
@@ -328,7 +328,7 @@ broker_close(struct broker *broker)
 	client_close_all(broker);
 	hooks_close(broker);
 	outbox_forget(&broker->outbox);
-	store_tidy(broker->store, true);
+	store_tidy(broker->store, STORE_TIDY_NOW);
 	store_close(broker->store);
 	policy_free(broker->rules.policy);
 	loop_close(&broker->loop);

@@ -209,5 +209,7 @@ ending_store(struct broker *broker, struct job *job, struct attempt *attempt,
 	jobs_change(broker->store, job);
 	if (job_is_finished(job->status))
 		order_job_ended(broker, job);
+	else
+		order_enter(broker, job, "retry");
 	outbox_commit(&broker->outbox);
 }

@@ -99,6 +99,13 @@ uint64_t
 methods_step(struct broker *broker, struct job *job, const char *type, struct json *d, bool seal,
     const struct decision *decision)
 {
+	return methods_step_into_queue(broker, job, type, d, seal, decision, NULL);
+}
+
+uint64_t
+methods_step_into_queue(struct broker *broker, struct job *job, const char *type, struct json *d,
+    bool seal, const struct decision *decision, const char *cause)
+{
 	uint64_t sn;
 
 	store_begin(broker->store);
@@ -109,6 +116,8 @@ methods_step(struct broker *broker, struct job *job, const char *type, struct js
 		attempts_decided(broker->store, job->seq, decision);
 	if (job_is_finished(job->status))
 		order_job_ended(broker, job);
+	if (cause)
+		order_enter(broker, job, cause);
 	outbox_commit(&broker->outbox);
 	operation_job_changed(broker, job->id.at);
 	return sn;

@@ -44,6 +44,13 @@ void methods_answer_job(struct operation *operation);
 uint64_t methods_step(struct broker *broker, struct job *job, const char *type, struct json *d,
     bool seal, const struct decision *decision);
 
+/*
+ * The same for a step after which the approved job stands in the queue, with job.queued right behind
+ * its record.  cause: see record_queued().
+ */
+uint64_t methods_step_into_queue(struct broker *broker, struct job *job, const char *type,
+    struct json *d, bool seal, const struct decision *decision, const char *cause);
+
 /* What was assessed is what is approved, and for how long. */
 struct assessment;
 void methods_bind_plan(struct broker *broker, struct job *job, const struct assessment *assessment);

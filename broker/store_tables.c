@@ -6,7 +6,7 @@
 #include "columns.h"
 #include "store_inside.h"
 
-#define STORE_VERSION 4                /* PRAGMA user_version; a newer one is refused */
+#define STORE_VERSION 5                /* PRAGMA user_version; a newer one is refused */
 #define STORE_APPLICATION 0x41536166   /* PRAGMA application_id: "ASaf" */
 
 #define SQL_INTEGER "INTEGER NOT NULL"
@@ -157,6 +157,8 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"SELECT seq" ATTEMPT_COLUMNS(SQL_LISTED) " FROM attempts;"
 	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
 	COLUMNS_HOOKS INDEX_HOOKS,
+	("ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
+	"CHECK (length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224);"),
 };
 
 static void

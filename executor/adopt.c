@@ -32,7 +32,8 @@ show_auditor(struct attempt *attempt)
 static bool
 was_never_begun(const struct runs *runs, int folder)
 {
-	static const char *const traces[] = { KEEP_BEGUN, KEEP_WATCHED, KEEP_LOCK, KEEP_RESULT };
+	static const char *const traces[] = { KEEP_BEGUN, KEEP_RECORDED, KEEP_COLLECTED,
+		KEEP_WATCHED, KEEP_LOCK, KEEP_RESULT };
 
 	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
 		if (runs_has(runs, folder, traces[i]))

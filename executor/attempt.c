@@ -119,15 +119,6 @@ note_end(const struct attempt *attempt)
 		log_warn("%s: its end cannot be noted: %s", attempt->name, strerror(errno));
 }
 
-/* Recorded: what was watched is of no more use, and the largest file of most runs. */
-static void
-forget_watched(const struct attempt *attempt)
-{
-	if (runs_remove(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED) < 0 && errno != ENOENT)
-		log_warn("%s: " KEEP_WATCHED ": %s", attempt->name, strerror(errno));
-}
-
 void
 attempt_conclude(struct attempt *attempt, const struct run_end *end)
 {
@@ -141,7 +132,7 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
 		log_warn("%s: its cgroup is not empty", attempt->name);
 	if (attempt->folder >= 0 && !attempt->fresh &&
-	    runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
+	    runs_is_recorded(&attempt->executor->runs[attempt->run.slot], attempt->folder))
 		attempt_tell(attempt);
 	else
 		tell_end(attempt);
@@ -160,23 +151,18 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 	attempt_conclude(attempt, &end);
 }
 
-/* Is the mark there now? */
-static bool
-mark(const struct attempt *attempt, const char *name)
+static void
+mark(const struct attempt *attempt, const char *from, const char *name)
 {
-	if (attempt->folder < 0)
-		return false;
-	if (runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) == 0)
-		return true;
-	log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
-	return false;
+	if (attempt->folder >= 0 &&
+	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, from, name) < 0)
+		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
 }
 
 void
 attempt_tell(struct attempt *attempt)
 {
-	if (mark(attempt, KEEP_RECORDED))
-		forget_watched(attempt);
+	mark(attempt, KEEP_BEGUN, KEEP_RECORDED); /* what was watched is of no more use */
 	attempt->state = ATTEMPT_TOLD;
 	tell_broker(attempt);
 }
@@ -184,7 +170,7 @@ attempt_tell(struct attempt *attempt)
 void
 attempt_collect(struct attempt *attempt)
 {
-	mark(attempt, KEEP_COLLECTED);
+	mark(attempt, KEEP_RECORDED, KEEP_COLLECTED);
 	if (attempt->folder >= 0)
 		close(attempt->folder);
 	attempt->folder = -1;

@@ -208,19 +208,15 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 }
 
 /*
- * Durable before anything runs: an executor that comes after us has only the folder, and believes
- * that nothing was begun where the mark is missing.  What is synced second takes the first along.
+ * There before anything of the job is made: an executor that comes after us has only the folder,
+ * and believes that nothing was begun where the mark is missing.  The midwife syncs it while init
+ * builds the cage, so that no disk holds up our loop.
  */
 static int
 note_begun(const struct attempt *attempt, const struct protect *protect, unsigned count)
 {
-	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
-
-	if (count == 0)
-		return runs_write(runs, attempt->folder, KEEP_BEGUN, "", 0);
-	if (runs_mark(runs, attempt->folder, KEEP_BEGUN) < 0)
-		return -1;
-	return runs_write(runs, attempt->folder, KEEP_WATCHED, protect, count * sizeof(*protect));
+	return runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_BEGUN,
+	    protect, count * sizeof(*protect));
 }
 
 void
@@ -240,6 +236,7 @@ start_permitted(struct attempt *attempt)
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
+	scoped_close int begun = -1;
 	struct midwife midwife;
 
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
@@ -247,8 +244,8 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	if (note_begun(attempt, cage.protect, cage.protect_count) < 0 ||
-	    midwife_start(&order, &midwife) < 0) {
+	order.begun = begun = note_begun(attempt, cage.protect, cage.protect_count);
+	if (begun < 0 || midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}

@@ -43,6 +43,18 @@ stage_name(uint32_t stage)
 }
 
 const char *
+masked_name(unsigned kind)
+{
+	static const char *const names[MASKED_COUNT] = {
+		[MASKED_TOKEN] = "token", [MASKED_JWT] = "jwt", [MASKED_AUTHORIZATION] = "authorization",
+		[MASKED_URL_PASSWORD] = "url_password", [MASKED_PRIVATE_KEY] = "private_key",
+		[MASKED_NAMED] = "named", [MASKED_EXACT] = "exact",
+	};
+
+	return kind < MASKED_COUNT ? names[kind] : "unknown";
+}
+
+const char *
 layer_name(unsigned bit)
 {
 	static const char *const names[LAYER_COUNT] = {

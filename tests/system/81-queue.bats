@@ -185,7 +185,7 @@ refused() {
 	agent_safe run "$id" --execute >/dev/null
 	agent_safe watch --cursor 0 --once >"$WS_TOP/events"
 	[ "$(jq -r --arg i "$id" 'select(.data.job == $i) | .type' "$WS_TOP/events" | tr '\n' ' ')" = \
-	    'job.proposed job.approved job.dispatch job.finished ' ]
+	    'job.proposed job.approved job.queued job.dispatch job.finished ' ]
 	cursor=$(jq -s 'last.cursor' "$WS_TOP/events")
 	[ -z "$(agent_safe watch --cursor "$cursor" --once)" ]
 	agent_safe hold >/dev/null

@@ -94,8 +94,9 @@ kill_daemons() {
 	run_job true | jq -e '.status == "succeeded"'
 	mapfile -t folder < <(find "$WS_STATE/runs" -name '*.1')
 	[ "${#folder[@]}" = 1 ]
-	[ -e "$folder/begun" ] && [ -e "$folder/recorded" ]
-	[ ! -e "$folder/watched" ]
+	wait_until 10 test -e "$folder/collected"
+	[ ! -s "$folder/collected" ]
+	[ -z "$(find "$folder" -name begun -o -name recorded -o -name watched)" ]
 	# What a folder takes is what prune reckons with.
 	agent_safe prune --max-bytes 0 --dry-run | jq -e --argjson s "$(du -s -B1 "$folder" | cut -f1)" '.bytes >= $s'
 }
