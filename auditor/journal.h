@@ -42,9 +42,9 @@ int journal_open(struct journal *journal, int folder_fd, uint64_t first_seq);
 int journal_create(struct journal *journal, int folder_fd, uint64_t first_seq, const char *bytes, size_t length);
 
 /*
- * Append; it survives this process, and a power cut after journal_sync().  -1 with errno: how much is on disk is unknown, the journal is broken and the
- * process must end.  ESTALE: somebody else has shortened, renamed or replaced the file; nothing
- * was written.
+ * Append; it survives this process, and a power cut after journal_sync().  -1 with errno: how much
+ * is on disk is unknown, the journal is broken and the process must end.  ESTALE: somebody else has
+ * shortened, renamed or replaced the file; nothing was written.
  */
 int journal_append(struct journal *journal, const char *bytes, size_t length);
 

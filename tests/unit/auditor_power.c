@@ -167,22 +167,21 @@ what_nobody_waits_for_is_synced_with_the_next(void **state)
 	size_t written;
 
 	(void)state;
-	memset(life, 0, sizeof(*life));
 	rig_make(&rig);
 	rig_open(&rig);
-	recording = true;
+	power_record(&rig);
 	rig_start(&rig);
 	live();
 	begin_unheard(3);
 	written = life->count;
 	assert_int_equal(rig_record(&rig, "job.proposed", "{\"next\":1}").type, MSG_RECORD_SYNCED);
 	assert_int_equal(rig_hear(&rig.executor).type, MSG_FACT_RECORDED);
-	assert_int_equal(life->steps[written - 1].kind, STEP_WRITE);
-	assert_int_equal(life->steps[written].kind, STEP_WRITE);
+	assert_int_equal(life->steps[written - 1].kind, POWER_WRITE);
+	assert_int_equal(life->steps[written].kind, POWER_WRITE);
 	begin_unheard(4);
 	assert_int_equal(rig_hear(&rig.executor).type, MSG_FACT_RECORDED);
 	assert_int_equal(rig_stop(&rig), 0);
-	recording = false;
+	power_stop();
 	rig_remove(&rig);
 }
 
