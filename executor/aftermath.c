@@ -23,6 +23,7 @@
 static const struct protect *watched;
 static unsigned watched_count;
 static bool noted; /* something was violated */
+static struct protect found[PLACES_MOST]; /* what watched leads to where it was read from the folder */
 
 static const struct runs *
 runs_of(const struct attempt *attempt)
@@ -116,11 +117,21 @@ on_inspected(struct source *source, uint32_t events)
 	finish(attempt, runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED));
 }
 
+/* Found: the list in the folder, its length; 0: there is none, -1: it cannot be read. */
+static ssize_t
+find_list(const struct attempt *attempt)
+{
+	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, found, sizeof(found));
+
+	if (length < 0 && errno == ENOENT)
+		length = runs_read(runs_of(attempt), attempt->folder, KEEP_BEGUN, found, sizeof(found));
+	return length < 0 && errno == ENOENT ? 0 : length;
+}
+
 /* How it was before. */
 static bool
 read_watched(const struct attempt *attempt)
 {
-	static struct protect found[PLACES_MOST]; /* large */
 	ssize_t length;
 
 	if (attempt->fresh) {
@@ -128,7 +139,7 @@ read_watched(const struct attempt *attempt)
 		watched_count = attempt->watched;
 		return true;
 	}
-	length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, found, sizeof(found));
+	length = find_list(attempt);
 	if (length <= 0 || (size_t)length % sizeof(found[0]) != 0)
 		return false;
 	watched = found;
@@ -145,8 +156,8 @@ is_watched(const struct attempt *attempt)
 {
 	if (attempt->fresh)
 		return attempt->watched > 0;
-	return attempt->folder >= 0 && runs_has(runs_of(attempt), attempt->folder, KEEP_WATCHED) &&
-	    !runs_has(runs_of(attempt), attempt->folder, KEEP_RECORDED);
+	return attempt->folder >= 0 && !runs_is_recorded(runs_of(attempt), attempt->folder) &&
+	    find_list(attempt) != 0;
 }
 
 static int

@@ -13,6 +13,8 @@
 #   run_job CMD...             propose, approve and run it; prints the job, exits as run does
 #   workspace_clean            ends the trio, removes everything; for teardown, also after a failure
 
+. "${BASH_SOURCE[0]%/*}/wait.bash"
+
 ROOT=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 BUILD_DIR=${BUILD_DIR:-$ROOT/build}
 # Uids of nobody on a Debian machine: above the dynamic range, below what agent-safe gives out itself.
