@@ -1,5 +1,5 @@
 /* Masking a stream, shared/redact.c.
- * links: shared/redact.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c */
+ * links: shared/redact.c shared/redact_find.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
