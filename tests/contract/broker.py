@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
         self.broker = Broker(self.folder, None, self.mode, log=self.broker.log)
         return self.broker.start(**kwargs)
 
-    def until(self, condition, seconds=5):
+    def until(self, condition, seconds=20):
         end = time.time() + seconds
         while not condition():
             self.assertLess(time.time(), end, "it does not happen")
