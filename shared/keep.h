@@ -66,7 +66,8 @@ enum filters_tag {
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
 #define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */
 #define KEEP_RECORDED "recorded"   /* made by the executor: told to the auditor */
-#define KEEP_WATCHED "watched"     /* by the executor: protected paths before the job (protect.h) */
+#define KEEP_WATCHED "watched"     /* by the executor: protected paths before the job (protect.h, nested.h) */
+#define KEEP_PROTECTED "protected" /* by the executor: what was covered below the root, a path in each line */
 #define KEEP_CAGE "cage"           /* by the executor: the cage in words, see cage_text.h */
 #define KEEP_VIOLATED "violated"   /* by the executor: what became of them, lines of text */
 
