@@ -97,23 +97,33 @@ runs_has(const struct runs *runs, int folder, const char *name)
 	return fd >= 0;
 }
 
-int
-runs_note(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+/* Its descriptor, or -1 with errno. */
+static int
+write_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts, int count)
 {
 	scoped_close int fd = -1;
+	size_t size = 0;
 
+	for (int i = 0; i < count; i++)
+		size += parts[i].iov_len;
 	umask(0);
 	fd = open_as_init(runs, folder, name, O_WRONLY | O_CREAT | O_TRUNC, 0640);
 	umask(077);
-	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+	if (fd < 0 || writev(fd, parts, count) != (ssize_t)size)
 		return -1;
 	return scope_keep(&fd);
 }
 
 int
-runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+runs_note(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
 {
-	scoped_close int fd = runs_note(runs, folder, name, bytes, size);
+	return write_parts(runs, folder, name, &(struct iovec){ (void *)bytes, size }, 1);
+}
+
+int
+runs_write(const struct runs *runs, int folder, const char *name, const struct iovec *parts, int count)
+{
+	scoped_close int fd = write_parts(runs, folder, name, parts, count);
 
 	return fd < 0 ? -1 : fdatasync(fd);
 }

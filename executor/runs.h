@@ -5,6 +5,8 @@
  * Run folders: runs/<slot>/<uuid>.<attempt>, made and marked under the slot's init uid, by
  * descriptor.  Names of the files in them: keep.h.
  */
+#include <sys/uio.h>
+
 #include <sys/types.h>
 
 #include <stdbool.h>
@@ -33,12 +35,12 @@ bool runs_has(const struct runs *runs, int folder, const char *name);
 
 /*
  * A new file with this content, not yet on the disk; its descriptor or -1 with errno.  runs_write:
- * durable; 0 or -1.  Written once, so a torn one is not believed.
+ * of some parts, durable; 0 or -1.  Written once, so a torn one is not believed.
  */
 int runs_note(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
-int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
-    size_t size);
+int runs_write(const struct runs *runs, int folder, const char *name, const struct iovec *parts,
+    int count);
 
 /* Append to a file, which is made when it is missing; -1 with errno. */
 int runs_append(const struct runs *runs, int folder, const char *name, const char *text);

@@ -203,10 +203,17 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 
 /* Written before anything runs: an executor that comes after us has only the folder. */
 static int
-note_watched(const struct attempt *attempt, const struct protect *protect, unsigned count)
+note_watched(const struct attempt *attempt, const struct start_findings *findings)
 {
-	return runs_write(&attempt->executor->runs[attempt->run.slot], attempt->folder,
-	    KEEP_WATCHED, protect, count * sizeof(*protect));
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+	const struct iovec parts[] = {
+		{ (void *)findings->protect, findings->protect_count * sizeof(findings->protect[0]) },
+		{ (void *)&findings->nested, nested_size(&findings->nested) },
+	};
+
+	if (findings->protect_count == 0)
+		return 0;
+	return runs_write(runs, attempt->folder, KEEP_WATCHED, parts, 2);
 }
 
 void
@@ -222,6 +229,7 @@ start_permitted(struct attempt *attempt)
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
 		    .layers = network_layers(attempt->plan.network, executor->layers),
 		.protect = findings->protect, .protect_count = findings->protect_count,
+		.nested = &findings->nested,
 		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
@@ -233,9 +241,7 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	if ((cage.protect_count > 0 &&
-	    note_watched(attempt, cage.protect, cage.protect_count) < 0) ||
-	    midwife_start(&order, &midwife) < 0) {
+	if (note_watched(attempt, findings) < 0 || midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* links: executor/harmless.c */
+/* links: executor/harmless.c executor/harmless_config.c executor/harmless_pointer.c shared/text.c */
 /* A ".git" that a job made: what `git init` makes is harmless, and whatever is beside that is not. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,9 +58,9 @@ what_init_makes_is_harmless(void **state)
 {
 	(void)state;
 	assert_int_equal(shell(INIT), 0);
-	assert_true(harmless_repository(AT_FDCWD, ".git"));
+	assert_true(harmless_repository(AT_FDCWD, ".git", false));
 	assert_int_equal(shell("rm -rf .git/hooks .git/config"), 0);
-	assert_true(harmless_repository(AT_FDCWD, ".git"));
+	assert_true(harmless_repository(AT_FDCWD, ".git", false));
 }
 
 static void
@@ -103,7 +103,7 @@ anything_beside_it_is_not(void **state)
 		snprintf(script, sizeof(script), "chmod 755 .git/hooks 2>/dev/null; rm -rf g h c second; %s; %s", INIT,
 		    changes[i]);
 		assert_int_equal(shell(script), 0);
-		if (harmless_repository(AT_FDCWD, ".git"))
+		if (harmless_repository(AT_FDCWD, ".git", false))
 			fail_msg("harmless: %s", changes[i]);
 	}
 }
@@ -112,15 +112,15 @@ static void
 lines_are_compared_whole(void **state)
 {
 	(void)state;
-	assert_true(harmless_config("", 0));
-	assert_true(harmless_config("[core]", 6));
-	assert_true(harmless_config("[core]\n\n\tbare = false", 21));
-	assert_false(harmless_config("[core] ", 7));
-	assert_false(harmless_config("[core]\r\n", 8));
-	assert_false(harmless_config("\t\tbare = false", 14));
-	assert_false(harmless_config("[core]\0", 7));
-	assert_false(harmless_config("bare = true", 11));
-	assert_false(harmless_config("[core", 5));
+	assert_true(harmless_config("", 0, 0));
+	assert_true(harmless_config("[core]", 6, 0));
+	assert_true(harmless_config("[core]\n\n\tbare = false", 21, 0));
+	assert_false(harmless_config("[core] ", 7, 0));
+	assert_false(harmless_config("[core]\r\n", 8, 0));
+	assert_false(harmless_config("\t\tbare = false", 14, 0));
+	assert_false(harmless_config("[core]\0", 7, 0));
+	assert_false(harmless_config("bare = true", 11, 0));
+	assert_false(harmless_config("[core", 5, 0));
 }
 
 int
