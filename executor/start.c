@@ -1,5 +1,6 @@
 /* How an attempt begins. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cage_text.h"
@@ -124,7 +125,8 @@ note_cage(const struct attempt *attempt, const void *bytes, size_t length)
 	const struct executor *executor = attempt->executor;
 	struct cage_facts facts = { .layers = start_layers(executor),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
-		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
+		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY,
+		.nested = executor->boot.roots[attempt->root].flags & ROOT_NESTED };
 	static char text[CAGE_TEXT_BYTES]; /* large */
 	scoped_close int fd = -1;
 
@@ -201,6 +203,30 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 }
 
+/*
+ * The paths that are covered or watched in the depths of the places, for those who look at the job: a power cut may
+ * take it.
+ */
+static int
+note_protected(const struct attempt *attempt, const struct nested *nested)
+{
+	static char text[NESTED_BYTES]; /* as long as all paths together */
+	size_t length = 0, at = 0;
+	scoped_close int fd = -1;
+	const char *path;
+
+	while (at < nested->used) {
+		const struct nested_item *item = nested_next(nested, &at, &path);
+
+		if (item->kind != NESTED_KNOWN)
+			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", path);
+	}
+	if (length == 0)
+		return 0;
+	fd = runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_PROTECTED, text, length);
+	return fd < 0 ? -1 : 0;
+}
+
 /* Written before anything runs: an executor that comes after us has only the folder. */
 static int
 note_watched(const struct attempt *attempt, const struct start_findings *findings)
@@ -241,7 +267,8 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	if (note_watched(attempt, findings) < 0 || midwife_start(&order, &midwife) < 0) {
+	if (note_watched(attempt, findings) < 0 || note_protected(attempt, &findings->nested) < 0 ||
+	    midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}
