@@ -11,9 +11,8 @@
 #include "harmless.h"
 #include "harmless_files.h"
 
-/* Both from their first component on; the result has neither "." nor "..". */
-static bool
-join(const char *below, const char *path, char *to, size_t size)
+bool
+harmless_join(const char *below, const char *path, char *to, size_t size)
 {
 	if (!text_copy(to, size, below))
 		return false;
@@ -52,8 +51,8 @@ harmless_target(const char *text, size_t length, const char *root, const char *b
 	memcpy(path, text + skip, length - skip - 1);
 	path[length - skip - 1] = '\0';
 	if (path[0] != '/')
-		return join(below, path, to, size);
-	return text_path_is_clean(path) && text_path_within(path, root) && join("", path + strlen(root), to, size);
+		return harmless_join(below, path, to, size);
+	return text_path_is_clean(path) && text_path_within(path, root) && harmless_join("", path + strlen(root), to, size);
 }
 
 static bool

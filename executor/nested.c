@@ -36,7 +36,7 @@ nested_next(const struct nested *nested, size_t *at, const char **path)
 	return item;
 }
 
-/* The item at `at` lies whole in what is used, and is one that add() makes. */
+/* The item at `at` lies whole in what is used, and is one that nested_add() makes. */
 static bool
 item_is_sound(const struct nested *nested, size_t at)
 {
@@ -69,8 +69,8 @@ nested_is_sound(const struct nested *nested, size_t size)
 	return count == nested->count;
 }
 
-static int
-add(struct nested *nested, const struct nested_file *file, enum nested_kind kind, const char *path)
+int
+nested_add(struct nested *nested, const struct nested_file *file, enum nested_kind kind, const char *path)
 {
 	struct nested_item item = { .dev = file->dev, .ino = file->ino, .born_ns = file->born_ns,
 		.kind = kind, .length = (uint32_t)((strlen(path) + 8) & ~7ul) };
@@ -89,11 +89,6 @@ add(struct nested *nested, const struct nested_file *file, enum nested_kind kind
 }
 
 /* --- before the job --- */
-
-struct looking {
-	struct nested *nested;
-	const struct protect *way;
-};
 
 static enum nested_kind
 kind_of(const struct nested_file *file, bool is_git)
@@ -116,7 +111,7 @@ add_name(struct looking *looking, const struct walk_step *step, const char *name
 	}
 	if (nested_stat(step->fd, name, &file) < 0)
 		return errno == ENOENT ? 0 : -1;
-	return add(looking->nested, &file, kind_of(&file, is_git), path);
+	return nested_add(looking->nested, &file, kind_of(&file, is_git), path);
 }
 
 /* A bare repository, a submodule's or a worktree's, to be known again. */
@@ -132,7 +127,7 @@ add_repository(struct looking *looking, const struct walk_step *step)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	return add(looking->nested, &file, NESTED_KNOWN, path);
+	return nested_add(looking->nested, &file, NESTED_KNOWN, path);
 }
 
 /* What of this directory is to be noted; what is on the way is protect.h's. */
@@ -159,6 +154,10 @@ look_judge(struct walk *walk, const struct walk_step *step, uint32_t *into)
 			return -1;
 	if (nested_is_repository(step->seen) && add_repository(looking, step) < 0)
 		return -1;
+	if (nested_inner(step) && nested_look_at_config(looking, step) < 0)
+		return -1;
+	if (step->seen & NAME_GIT && nested_look_at_pointer(looking, step) < 0)
+		return -1;
 	/* What is read-only as a whole needs no look into it. */
 	*into = step->seen & ~nested_settings(step->seen) & ~(note & NAME_INNER);
 	return 0;
@@ -175,7 +174,7 @@ int
 nested_look(struct nested *nested, int root_fd, const struct identity *job, const struct protect *way,
     unsigned *entries)
 {
-	struct looking looking = { nested, way };
+	struct looking looking = { nested, way, root_fd };
 	struct walk walk = nested_walk(nested->mode, *entries, &looking);
 	int done, saved;
 

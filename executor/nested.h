@@ -6,7 +6,7 @@
  * would find one, and the settings of agents and editors in any directory.
  *
  * A repository is ".git", or a directory that git takes for one: with HEAD, and with objects and refs or with
- * commondir.  So bare ones, those of submodules (.git/modules) and of linked worktrees (.git/worktrees) are found
+ * commondir.  With them what their configuration names as hooks and as more of itself (git_paths.h).  So bare ones, those of submodules (.git/modules) and of linked worktrees (.git/worktrees) are found
  * by what they look like, not by where they should be.
  *
  * Before a job a walk (walk.h) finds what exists: it is read-only in the cage.  After it the same walk looks for
@@ -40,6 +40,7 @@ enum nested_kind {
 	NESTED_OPEN,       /* a ".git": writable, and cannot be renamed */
 	NESTED_KNOWN,      /* another repository: what matters in it is covered by itself */
 	NESTED_LINK,       /* a symbolic link: it must stay this very one */
+	NESTED_ABSENT,     /* named by a configuration, and not there: it must not be there */
 	NESTED_KINDS
 };
 

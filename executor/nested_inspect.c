@@ -6,7 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scope.h"
+#include "text.h"
+
 #include "harmless.h"
+#include "harmless_files.h"
 #include "nested.h"
 #include "nested_names.h"
 
@@ -156,6 +160,32 @@ inspect_closed(struct walk *walk, const struct walk_step *above, const char *nam
 	return 0;
 }
 
+/* What a configuration from before the job names, and what was not there. */
+static void
+inspect_absent(struct inspection *inspection)
+{
+	size_t at = 0, length = strlen(inspection->way->root);
+	char folder[LIMIT_PATH];
+	const char *path;
+
+	while (at < inspection->nested->used) {
+		const struct nested_item *item = nested_next(inspection->nested, &at, &path);
+		const char *last = strrchr(path, '/');
+		scoped_close int fd = -1;
+		struct nested_file file;
+
+		if (item->kind != NESTED_ABSENT || !text_path_within(path, inspection->way->root) ||
+		    !harmless_join(path + length + 1, "..", folder, sizeof(folder)))
+			continue;
+		fd = harmless_open(inspection->root_fd, *folder ? folder : ".", O_PATH | O_DIRECTORY);
+		if (fd < 0 || nested_stat(fd, last + 1, &file) < 0)
+			continue;
+		if (!text_format(folder, sizeof(folder), "%.*s", (int)(last - path), path))
+			folder[0] = '\0'; /* cannot be */
+		quarantine_put_away(&inspection->put, fd, folder, last + 1, last + 1);
+	}
+}
+
 int
 nested_inspect(const struct nested *nested, const struct protect *way, int root_fd, unsigned *entries,
     const struct quarantine *order, unsigned *violations)
@@ -171,6 +201,7 @@ nested_inspect(const struct nested *nested, const struct protect *way, int root_
 	done = walk_below(&walk, root_fd);
 	saved = errno;
 	*entries = walk.entries;
+	inspect_absent(&inspection);
 	identity_resume();
 	*violations += inspection.put.violations;
 	errno = saved;

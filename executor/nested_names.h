@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nested.h"
 #include "protect.h"
 #include "walk.h"
 
@@ -63,5 +64,20 @@ bool nested_git_on_way(const struct protect *way, const struct walk_step *step);
 
 /* root + "/" + what walk_path() says; false when it does not fit. */
 bool nested_path(const struct protect *way, const struct walk_step *step, const char *name, char path[LIMIT_PATH]);
+
+/* --- of nested_look() --- */
+
+struct looking {
+	struct nested *nested;
+	const struct protect *way;
+	int root_fd;
+};
+
+/* 0, or -1 with errno E2BIG. */
+int nested_add(struct nested *nested, const struct nested_file *file, enum nested_kind kind, const char *path);
+
+/* What is named by the configuration of a repository, and of one that a ".git" in this directory leads to. */
+int nested_look_at_config(struct looking *looking, const struct walk_step *step);
+int nested_look_at_pointer(struct looking *looking, const struct walk_step *step);
 
 #endif

@@ -14,6 +14,8 @@
 
 #include "walk.h"
 
+#define LIST_BYTES 4096 /* on the stack of each directory on the way down */
+
 static int go_into(struct walk *walk, const struct walk_step *above, const char *name, unsigned depth);
 
 /* "NAME/.", so that one that may be read but not searched is closed as well. */
@@ -39,7 +41,7 @@ is_dots(const char *name)
 
 /* Where the file system does not say it in its list, the file itself is asked. */
 static bool
-is_directory(int at, const struct dirent *entry)
+is_directory(int at, const struct dirent64 *entry)
 {
 	struct stat seen;
 
@@ -60,7 +62,7 @@ number_of(const struct walk *walk, const char *name)
 }
 
 static int
-take_entry(struct walk *walk, struct walk_step *step, const struct dirent *entry, unsigned depth)
+take_entry(struct walk *walk, struct walk_step *step, const struct dirent64 *entry, unsigned depth)
 {
 	unsigned number;
 
@@ -81,19 +83,22 @@ take_entry(struct walk *walk, struct walk_step *step, const struct dirent *entry
 	return go_into(walk, step, entry->d_name, depth + 1);
 }
 
+/* A part of the list at a time.  A directory that was removed has none. */
 static int
-read_entries(struct walk *walk, struct walk_step *step, DIR *list, unsigned depth)
+read_entries(struct walk *walk, struct walk_step *step, unsigned depth)
 {
-	const struct dirent *entry;
+	_Alignas(struct dirent64) char list[LIST_BYTES];
+	ssize_t length;
 
-	for (;;) {
-		errno = 0;
-		entry = readdir(list);
-		if (!entry)
-			return errno == 0 || errno == ENOENT ? 0 : -1; /* ENOENT: removed */
-		if (take_entry(walk, step, entry, depth) < 0)
-			return -1;
-	}
+	while ((length = getdents64(step->fd, list, sizeof(list))) > 0)
+		for (ssize_t at = 0; at < length;) {
+			const struct dirent64 *entry = (const void *)(list + at);
+
+			if (take_entry(walk, step, entry, depth) < 0)
+				return -1;
+			at += entry->d_reclen;
+		}
+	return length == 0 || errno == ENOENT ? 0 : -1;
 }
 
 static int
@@ -108,37 +113,28 @@ go_into_wanted(struct walk *walk, const struct walk_step *step, uint32_t which, 
 static int
 go_through(struct walk *walk, struct walk_step *step, unsigned depth)
 {
-	DIR *list = fdopendir(step->fd); /* its descriptor is the list's from here on */
 	uint32_t into = 0;
-	int done, saved;
 
-	if (!list) {
-		close(step->fd);
+	if (read_entries(walk, step, depth) < 0 || walk->judge(walk, step, &into) < 0)
 		return -1;
-	}
-	done = read_entries(walk, step, list, depth);
-	if (done == 0)
-		done = walk->judge(walk, step, &into);
-	if (done == 0)
-		done = go_into_wanted(walk, step, into & step->seen, depth);
-	saved = errno;
-	closedir(list);
-	errno = saved;
-	return done;
+	return go_into_wanted(walk, step, into & step->seen, depth);
 }
 
 static int
 go_into(struct walk *walk, const struct walk_step *above, const char *name, unsigned depth)
 {
 	struct walk_step step = { .above = above, .name = name };
+	scoped_close int directory = -1;
 
 	if (depth > WALK_DEPTH) {
 		errno = E2BIG;
 		return -1;
 	}
-	step.fd = open_directory(above->fd, name);
-	if (step.fd >= 0)
+	directory = open_directory(above->fd, name);
+	if (directory >= 0) {
+		step.fd = directory;
 		return go_through(walk, &step, depth);
+	}
 	if (errno == EACCES)
 		return walk->closed(walk, above, name);
 	return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 : -1; /* gone, or no directory */
@@ -147,9 +143,10 @@ go_into(struct walk *walk, const struct walk_step *above, const char *name, unsi
 int
 walk_below(struct walk *walk, int root_fd)
 {
-	struct walk_step root = { .name = "", .fd = open_directory(root_fd, "") };
+	scoped_close int directory = open_directory(root_fd, "");
+	struct walk_step root = { .name = "", .fd = directory };
 
-	return root.fd < 0 ? -1 : go_through(walk, &root, 0);
+	return directory < 0 ? -1 : go_through(walk, &root, 0);
 }
 
 /* From its end to its begin. */

@@ -61,6 +61,15 @@ with_root(uint64_t flags)
 	cage_rig_restart(&rig);
 }
 
+static void
+refused(int error)
+{
+	assert_true(cage_rig_script(&rig, "true", &run));
+	assert_int_equal(run.last, MSG_RUN_REFUSED);
+	assert_string_equal(stage_name(run.stage), "protect");
+	assert_int_equal(run.error, error);
+}
+
 /* --- what exists --- */
 
 /* A repository, a bare one, one with a submodule, a linked worktree, settings, and a closed directory with more. */
@@ -120,6 +129,45 @@ a_directory_with_a_repository_may_be_renamed(void **state)
 	    " cp -r vendor/lib/.git third/ && echo x >third/.git/hooks/post-checkout", OUTCOME_VIOLATED);
 	assert_int_equal(outside("test ! -e third/.git && git -C vendor/lib log &&"
 	    " test ! -e vendor/lib/.git/hooks/post-checkout"), 0);
+	clean();
+}
+
+/* Hooks and more configuration where a repository's own configuration says that they are. */
+static void
+what_a_configuration_names_is_protected_too(void **state)
+{
+	static const char make[] = "G init -q -b main r; cd r; mkdir .husky hooks more; echo x >hooks/pre-commit; G config core.hooksPath"
+	    " hooks; G config include.path ../more/config; printf \"[include]\\n\\tpath = second\\n\" >more/config; : >more/second;"
+	    " G add .; G commit -qm m; G worktree add -q ../w -b w; cd ..; G init -q -b main s; G -C s config core.hooksPath .husky/_";
+	static const char change[] = "t() { \"$@\" 2>/dev/null && echo \"worked: $*\"; }; for f in r/hooks/pre-commit"
+	    " r/hooks/post-checkout w/hooks/pre-commit r/more/config r/more/second; do t sh -c \"echo x >>$f\"; done; t mv r/hooks r/h";
+
+	(void)state;
+	with_root(ROOT_NESTED_OFF);
+	assert_int_equal(outside(make), 0);
+	script(change);
+	for (const char *at = run.out, *end; (end = strchr(at, '\n')); at = end + 1)
+		assert_int_equal(strncmp(at, "worked: ", 8), 0);
+	assert_non_null(strstr(run.out, "worked: mv"));
+	assert_non_null(strstr(run.out, "r/more/second"));
+	clean();
+	with_root(0);
+	assert_int_equal(outside(make), 0);
+	script(change);
+	assert_string_equal(run.out, "");
+	script_ends("mkdir -p s/.husky/_", OUTCOME_VIOLATED);
+	assert_int_equal(outside("test ! -e s/.husky/_ && test -e s/.husky"), 0);
+	/* in the working directory's own repository as well */
+	clean();
+	assert_int_equal(outside("G init -q . ; mkdir h; G config core.hooksPath h; G config include.path ../inc; : >inc"), 0);
+	script("for f in h/pre-commit inc; do echo x >>$f && echo $f; done");
+	assert_string_equal(run.out, "");
+	/* of a directory that the job works in all would be read-only */
+	assert_int_equal(outside("G config core.hooksPath ."), 0);
+	refused(EISDIR);
+	/* elsewhere: not for us */
+	assert_int_equal(outside("G config core.hooksPath /dev/null; G config include.path /nowhere/x"), 0);
+	script_ends("true", OUTCOME_SUCCEEDED);
 	clean();
 }
 
@@ -189,19 +237,32 @@ static const struct {
 	{ "git init -q c/d; git -C c/d config core.fsmonitor x; chmod 600 c", "test ! -e c" },
 };
 
+#define PLANTS (sizeof(plants) / sizeof(plants[0]))
+
+/* All in one job, each in a directory of its own with a repository vendor/lib from before. */
 static void
 what_a_job_plants_is_put_away(void **state)
 {
+	static char all[PLANTS * 512];
+	char text[1024];
+	size_t length = 0;
+
 	(void)state;
 	with_root(0);
-	for (size_t i = 0; i < sizeof(plants) / sizeof(plants[0]); i++) {
-		assert_int_equal(outside("mkdir vendor; G init -q vendor/lib; G -C vendor/lib commit -q --allow-empty -m m"), 0);
-		script_ends(plants[i].make, OUTCOME_VIOLATED);
-		if (outside(plants[i].check) != 0)
+	assert_true(text_format(text, sizeof(text), "G init -q t; G -C t commit -q --allow-empty -m m; for i in $(seq 0 %zu); do"
+	    " mkdir -p p$i/vendor; cp -r t p$i/vendor/lib; done; rm -rf t", PLANTS - 1));
+	assert_int_equal(outside(text), 0);
+	for (size_t i = 0; i < PLANTS; i++)
+		length += (size_t)snprintf(all + length, sizeof(all) - length, "(cd p%zu; %s)\n", i, plants[i].make);
+	script_ends(all, OUTCOME_VIOLATED);
+	for (size_t i = 0; i < PLANTS; i++) {
+		text_format(text, sizeof(text), "cd p%zu && test -n \"$(find . -name \"*.agent-safe-quarantine-*\")\" && %s", i,
+		    plants[i].check);
+		if (outside(text) != 0)
 			fail_msg("still there: %s", plants[i].make);
-		assert_int_equal(outside("test -n \"$(find . -name \"*.agent-safe-quarantine-*\" -print -quit)\""), 0);
-		clean();
 	}
+	assert_int_equal(outside("for i in p*; do git -C $i/vendor/lib log -1 || test -e $i/vendor/lib/.git/HEAD || exit 1; done"), 0);
+	clean();
 }
 
 /* The control: without the look afterwards git outside runs what was planted. */
@@ -278,15 +339,6 @@ settings_may_be_left_out(void **state)
 /* --- bounds --- */
 
 static void
-refused(int error)
-{
-	assert_true(cage_rig_script(&rig, "true", &run));
-	assert_int_equal(run.last, MSG_RUN_REFUSED);
-	assert_string_equal(stage_name(run.stage), "protect");
-	assert_int_equal(run.error, error);
-}
-
-static void
 what_is_too_deep_or_too_much_is_not_left_out(void **state)
 {
 	(void)state;
@@ -341,6 +393,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_exists_is_read_only_wherever_it_lies),
 		cmocka_unit_test(a_directory_with_a_repository_may_be_renamed),
+		cmocka_unit_test(what_a_configuration_names_is_protected_too),
 		cmocka_unit_test(what_a_job_plants_is_put_away),
 		cmocka_unit_test(git_outside_would_run_it),
 		cmocka_unit_test(what_git_itself_makes_may_stay),

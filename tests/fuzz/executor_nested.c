@@ -1,5 +1,6 @@
 /* Any bytes as the list that a run's folder keeps: what passes can be gone through.
- * links: executor/nested.c executor/nested_names.c executor/walk.c executor/mounts.c executor/protect.c executor/identity.c
+ * links: executor/nested.c executor/nested_names.c executor/nested_config.c executor/git_paths.c executor/harmless_pointer.c
+ * links: executor/harmless.c executor/harmless_config.c executor/walk.c executor/mounts.c executor/protect.c executor/identity.c
  * links: shared/text.c shared/log.c */
 #include <stddef.h>
 #include <stdint.h>
