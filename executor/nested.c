@@ -72,7 +72,7 @@ nested_is_sound(const struct nested *nested, size_t size)
 int
 nested_add(struct nested *nested, const struct nested_file *file, enum nested_kind kind, const char *path)
 {
-	struct nested_item item = { .dev = file->dev, .ino = file->ino, .born_ns = file->born_ns,
+	struct nested_item item = { .dev = file->dev, .ino = file->ino, .born_ns = file->born_ns, .folder = file->folder,
 		.kind = kind, .length = (uint32_t)((strlen(path) + 8) & ~7ul) };
 	unsigned char *to = nested->bytes + nested->used;
 
@@ -103,7 +103,7 @@ static int
 add_name(struct looking *looking, const struct walk_step *step, const char *name, bool is_git)
 {
 	char path[LIMIT_PATH];
-	struct nested_file file;
+	struct nested_file file, folder;
 
 	if (!nested_path(looking->way, step, name, path)) {
 		errno = ENAMETOOLONG;
@@ -111,6 +111,9 @@ add_name(struct looking *looking, const struct walk_step *step, const char *name
 	}
 	if (nested_stat(step->fd, name, &file) < 0)
 		return errno == ENOENT ? 0 : -1;
+	if (nested_stat(step->fd, "", &folder) < 0)
+		return -1;
+	file.folder = folder.ino;
 	return nested_add(looking->nested, &file, kind_of(&file, is_git), path);
 }
 

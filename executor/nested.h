@@ -47,6 +47,7 @@ enum nested_kind {
 /* Behind it lies its path, absolute, `length` bytes: with its NUL, and more of them to a multiple of eight. */
 struct nested_item {
 	uint64_t dev, ino, born_ns; /* struct nested_file */
+	uint64_t folder;            /* inode of the directory that it lies in; 0 where that does not matter */
 	uint32_t kind, length;
 };
 
@@ -86,6 +87,6 @@ int nested_cover(const struct nested *nested);
 int nested_inspect(const struct nested *nested, const struct protect *way, int root_fd, unsigned *entries,
     const struct quarantine *order, unsigned *violations);
 
-_Static_assert(sizeof(struct nested_item) == 32, "no padding");
+_Static_assert(sizeof(struct nested_item) == 40, "no padding");
 
 #endif

@@ -47,15 +47,45 @@ put_away(struct inspection *inspection, const struct walk_step *step, const char
 	quarantine_put_away(&inspection->put, step->fd, path, name, name);
 }
 
+/*
+ * Was something of this name covered in this very directory?  Then the job could not replace it, nor remove the
+ * directory: somebody outside did, whose file is not touched.
+ */
+static bool
+was_covered(const struct inspection *inspection, const struct walk_step *step, const char *name)
+{
+	struct nested_file folder;
+	const char *path;
+	size_t at = 0;
+
+	if (nested_stat(step->fd, "", &folder) < 0)
+		return false;
+	while (at < inspection->nested->used) {
+		const struct nested_item *item = nested_next(inspection->nested, &at, &path);
+
+		if ((item->kind == NESTED_READ_ONLY || item->kind == NESTED_OPEN) && item->folder == folder.ino &&
+		    item->dev == folder.dev && strcmp(strrchr(path, '/') + 1, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Made by the job, and to be put away?  It may be gone again. */
 static bool
-is_planted(const struct inspection *inspection, const struct walk_step *step, const char *name)
+is_planted(struct inspection *inspection, const struct walk_step *step, const char *name)
 {
 	struct nested_file file;
+	char path[LIMIT_PATH];
 
 	if (nested_stat(step->fd, name, &file) < 0)
 		return errno != ENOENT;
-	return !is_known(inspection, &file);
+	if (is_known(inspection, &file))
+		return false;
+	if (!was_covered(inspection, step, name) || !nested_path(inspection->way, step, "", path))
+		return true;
+	quarantine_say(&inspection->put, path, name, "was replaced from outside while the job ran", "");
+	inspection->put.violations++;
+	return false;
 }
 
 /* A new ".git" as git makes it: the directory, or a file that leads to a repository of this root. */

@@ -66,7 +66,7 @@ nested_stat(int at, const char *name, struct nested_file *file)
 
 	if (statx(at, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &seen) < 0)
 		return -1;
-	*file = (struct nested_file){ makedev(seen.stx_dev_major, seen.stx_dev_minor), seen.stx_ino, 0, seen.stx_mode };
+	*file = (struct nested_file){ makedev(seen.stx_dev_major, seen.stx_dev_minor), seen.stx_ino, 0, 0, seen.stx_mode };
 	if (seen.stx_mask & STATX_BTIME)
 		file->born_ns = nanoseconds(seen.stx_btime);
 	else if (S_ISLNK(seen.stx_mode))

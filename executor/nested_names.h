@@ -51,7 +51,7 @@ uint32_t nested_inner(const struct walk_step *step);
 
 /* A file, to be known again: born_ns tells it from another with the same inode after it. */
 struct nested_file {
-	uint64_t dev, ino, born_ns;
+	uint64_t dev, ino, born_ns, folder; /* folder: nested_stat() leaves it 0 */
 	uint32_t mode;
 };
 

@@ -130,6 +130,27 @@ what_a_configuration_names_is_protected_too(void **state)
 	clean();
 }
 
+/* A person's editor or git, at the same time: noticed, and left alone. */
+static void
+what_somebody_outside_replaces_is_left_where_it_is(void **state)
+{
+	const char *const argv[] = { "sh", "-c", "until test -e n/go; do sleep 0.1; done", NULL };
+	struct run_name name;
+	int plan;
+
+	(void)state;
+	assert_int_equal(outside("mkdir n; G init -q n/lib; echo old >n/.mcp.json"), 0);
+	plan = cage_rig_plan(&rig, &(struct cage_order){ .argv = argv });
+	assert_true(plan >= 0);
+	cage_rig_start(&rig, plan, 0, &name);
+	cage_rig_wait_started(&rig, &name);
+	assert_int_equal(outside("echo new >n/x; mv n/x n/.mcp.json; G -C n/lib config core.pager x; : >n/go"), 0);
+	cage_rig_wait(&rig, &name, 0, &run);
+	assert_int_equal(run.end.outcome, OUTCOME_VIOLATED);
+	assert_int_equal(outside("test \"$(cat n/.mcp.json)\" = new && test \"$(G -C n/lib config core.pager)\" = x"), 0);
+	clean();
+}
+
 /* --- bounds --- */
 
 static void
@@ -187,6 +208,7 @@ main(void)
 		cmocka_unit_test(what_exists_is_read_only_wherever_it_lies),
 		cmocka_unit_test(a_directory_with_a_repository_may_be_renamed),
 		cmocka_unit_test(what_a_configuration_names_is_protected_too),
+		cmocka_unit_test(what_somebody_outside_replaces_is_left_where_it_is),
 		cmocka_unit_test(what_is_too_deep_or_too_much_is_not_left_out),
 		cmocka_unit_test(a_large_tree_is_looked_through_as_well),
 		cmocka_unit_test(a_run_that_is_found_again_is_inspected),
