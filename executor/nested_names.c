@@ -22,8 +22,9 @@ is_hex(char c)
 }
 
 /*
- * objects/ab of a repository: up to 256 directories in which git keeps nothing but objects.  Nothing may point
- * into one (harmless_pointer()).
+ * objects/ab of a repository: up to 256 directories in which git keeps nothing but objects.  One with a directory in
+ * it has a third name, where the file system counts them, and is none.  Nothing may point into one
+ * (harmless_pointer()).
  */
 static bool
 is_fan(const struct walk_step *above, const char *name)
@@ -32,8 +33,10 @@ is_fan(const struct walk_step *above, const char *name)
 
 	if (!is_hex(name[0]) || !is_hex(name[1]) || name[2] || strcmp(above->name, "objects") != 0)
 		return false;
-	return strcmp(above->above->name, ".git") == 0 ||
-	    fstatat(above->above->fd, "HEAD", &seen, AT_SYMLINK_NOFOLLOW) == 0;
+	if (strcmp(above->above->name, ".git") != 0 &&
+	    fstatat(above->above->fd, "HEAD", &seen, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	return fstatat(above->fd, name, &seen, AT_SYMLINK_NOFOLLOW) == 0 && seen.st_nlink == 2;
 }
 
 struct walk

@@ -7,7 +7,9 @@
  */
 #include "identity.h"
 
-/* Told about each violation, before and after something is done about it; one line, no newline. */
+#define QUARANTINE_LINES 64 /* what is put away beyond is only counted: each line is synced to the disk */
+
+/* Told about violations, before and after something is done about them; one line, no newline. */
 typedef void quarantine_tell(void *context, const char *line);
 
 struct quarantine {
@@ -17,6 +19,9 @@ struct quarantine {
 	void *context;
 	unsigned violations;
 };
+
+/* A name may hold anything: what would end the line or steer a terminal becomes "?". */
+void quarantine_clean(char *line);
 
 /* One line about a path, which is no violation by itself. */
 void quarantine_say(const struct quarantine *quarantine, const char *path, const char *name, const char *what,

@@ -48,7 +48,8 @@ on_prepared(struct source *source, uint32_t events)
 
 	(void)events;
 	if (!errand_finish(&attempt->executor->loop, &attempt->errand))
-		attempt_refuse(attempt, STAGE_PROGRAM, ETIMEDOUT);
+		attempt_refuse(attempt, findings->stage == STAGE_PROTECT ? STAGE_PROTECT : STAGE_PROGRAM,
+		    ETIMEDOUT);
 	else if (findings->stage != STAGE_NONE)
 		attempt_refuse(attempt, findings->stage, findings->error);
 	else if (attempt->stop)
@@ -218,8 +219,11 @@ note_protected(const struct attempt *attempt, const struct nested *nested)
 	while (at < nested->used) {
 		const struct nested_item *item = nested_next(nested, &at, &path);
 
-		if (item->kind != NESTED_KNOWN)
-			length += (size_t)snprintf(text + length, sizeof(text) - length, "%s\n", path);
+		if (item->kind == NESTED_KNOWN)
+			continue;
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", path);
+		quarantine_clean(text + length - strlen(path));
+		text[length++] = '\n';
 	}
 	if (length == 0)
 		return 0;

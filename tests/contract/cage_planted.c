@@ -67,6 +67,10 @@ static const struct {
 	/* a directory of the index that is a repository of its own: git status outside goes into it */
 	{ "cd vendor/lib; git init -q s; cd s; git config core.fsmonitor x; cd ..; git update-index --add --cacheinfo"
 	    " 160000,$(git rev-parse HEAD),s", "test ! -e vendor/lib/s/.git" },
+	/* where git keeps objects there are no directories */
+	{ "mkdir -p vendor/lib/.git/objects/ab; git init -q vendor/lib/.git/objects/ab/x; cd vendor/lib/.git/objects/ab/x;"
+	    " git config core.pager x", "test ! -e vendor/lib/.git/objects/ab/x/.git" },
+	{ "mkdir -p \"$(printf \"n\\nl\")/.claude\"", "test ! -e n?l/.claude" },
 	{ "mkdir -p d/.claude; echo x >d/.claude/settings.json", "test ! -e d/.claude" },
 	{ "mkdir -p d/.codex", "test ! -e d/.codex" },
 	{ "mkdir -p d/.cursor", "test ! -e d/.cursor" },
@@ -107,6 +111,18 @@ what_a_job_plants_is_put_away(void **state)
 			fail_msg("still there: %s", plants[i].make);
 	}
 	assert_int_equal(outside("for i in p*; do git -C $i/vendor/lib log -1 || test -e $i/vendor/lib/.git/HEAD || exit 1; done"), 0);
+	clean();
+}
+
+/* They are put away all, although not all are said. */
+static void
+thousands_are_put_away(void **state)
+{
+	(void)state;
+	with_root(0);
+	script_ends("for i in 0 1 2 3 4 5 6 7 8 9; do mkdir $i; cd $i; mkdir $(seq 100); for j in *; do : >$j/.mcp.json; done; cd ..; done",
+	    OUTCOME_VIOLATED);
+	assert_int_equal(outside("test -z \"$(find . -name .mcp.json)\" && test \"$(find . -name \"*quarantine*\" | wc -l)\" = 1000"), 0);
 	clean();
 }
 
@@ -186,6 +202,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_job_plants_is_put_away),
+		cmocka_unit_test(thousands_are_put_away),
 		cmocka_unit_test(git_outside_would_run_it),
 		cmocka_unit_test(what_git_itself_makes_may_stay),
 		cmocka_unit_test(settings_may_be_left_out),
