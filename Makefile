@@ -7,6 +7,9 @@ LIBEXECDIR = $(PREFIX)/libexec/agent-safe
 SHAREDIR = $(PREFIX)/share
 UNITDIR = $(PREFIX)/lib
 SYSCONFDIR = /etc
+# The profile is for a parser from 4.0 on.  An older one cannot read it and would fail at each boot, and the hosts
+# that need it (kernel.apparmor_restrict_unprivileged_userns) have a newer one: without that it is documentation.
+APPARMORDIR = $(if $(wildcard $(SYSCONFDIR)/apparmor.d/abi/4.0),$(SYSCONFDIR)/apparmor.d,$(SHAREDIR)/doc/agent-safe/apparmor)
 CC = gcc
 ARCH := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 
@@ -118,9 +121,9 @@ install: all
 	$(call put,644,packaging/agent-safe.service,$(UNITDIR)/systemd/system)
 	$(call put,644,packaging/sysusers.d/agent-safe.conf,$(UNITDIR)/sysusers.d)
 	$(call put,644,packaging/tmpfiles.d/agent-safe.conf,$(UNITDIR)/tmpfiles.d)
-	$(call put,644,packaging/apparmor/agent-safe,$(SYSCONFDIR)/apparmor.d)
+	$(call put,644,packaging/apparmor/agent-safe,$(APPARMORDIR))
 	@sed -i 's|/usr/libexec/agent-safe|$(LIBEXECDIR)|; s|/usr/bin/|$(BINDIR)/|' \
-	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service $(DESTDIR)$(SYSCONFDIR)/apparmor.d/agent-safe
+	    $(DESTDIR)$(UNITDIR)/systemd/system/agent-safe.service $(DESTDIR)$(APPARMORDIR)/agent-safe
 	$(call put,644,packaging/completions/agent-safe,$(SHAREDIR)/bash-completion/completions)
 	$(call put,644,packaging/completions/_agent-safe,$(SHAREDIR)/zsh/vendor-completions)
 	$(call put,644,packaging/policy.json packaging/agent-safe-policy.schema.json README.md SECURITY.md LICENSE,$(SHAREDIR)/doc/agent-safe)

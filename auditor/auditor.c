@@ -126,6 +126,15 @@ dispatch_message(struct auditor *auditor, const struct message *message)
 		close(message->descriptors[i]);
 }
 
+/* That a job has begun, or was sent a signal: nothing rests on the answer. */
+static bool
+can_wait(const struct message *message)
+{
+	uint32_t fact = message->body.fact_append.fact;
+
+	return message->type == MSG_FACT_APPEND && (fact == FACT_STARTED || fact == FACT_SIGNAL);
+}
+
 static void
 lose(struct auditor *auditor, struct peer *peer)
 {
@@ -152,6 +161,7 @@ take(struct auditor *auditor, struct peer *peer)
 		lose(auditor, peer);
 	if (got != CHANNEL_MESSAGE)
 		return false;
+	auditor->hurried |= !can_wait(&message);
 	dispatch_message(auditor, &message);
 	return true;
 }
@@ -265,6 +275,7 @@ commit_and_answer(struct auditor *auditor)
 {
 	bool sealed = pen_commit(&auditor->pen);
 
+	auditor->hurried = false;
 	complete_answers(auditor, sealed);
 	outward_tend(auditor, sealed);
 	send_answers(auditor, &auditor->broker);
@@ -274,11 +285,17 @@ commit_and_answer(struct auditor *auditor)
 void
 auditor_serve(struct auditor *auditor)
 {
+	bool taken, heard;
+
 	loop_wait(&auditor->loop, timeout_ms(auditor));
 	pen_tend(&auditor->pen);
-	take_round(auditor);
-	outward_hear(auditor);
-	commit_and_answer(auditor);
+	taken = take_round(auditor) > 0;
+	heard = outward_hear(auditor);
+	/* Lines that can wait do so, with their answers: for the next commit, or the seal within a second. */
+	if (taken && !heard && !auditor->hurried && auditor->pen.chain.unsealed > 0)
+		pen_write_out(&auditor->pen);
+	else
+		commit_and_answer(auditor);
 }
 
 bool

@@ -54,6 +54,7 @@ struct auditor {
 	struct withheld withheld[LIMIT_SLOTS];
 	size_t withheld_count;
 
+	bool hurried;           /* somebody waits for what was taken in this round */
 	struct walk walk;       /* scratch of recovery and of the broker's greeting */
 	bool degraded;          /* this filesystem does not erase in place */
 	uint64_t leave_us;      /* CLOCK_MONOTONIC; a peer is gone: serve the other until then; 0: no */

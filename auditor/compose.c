@@ -23,6 +23,8 @@ struct facts {
 	size_t length;
 	unsigned argc;
 	uint64_t argv_bytes; /* with a NUL behind each */
+	uint64_t secrets[LIMIT_SECRETS]; /* elements that are an HMAC; rising */
+	size_t secret_count;
 };
 
 static const struct {
@@ -58,7 +60,22 @@ is_listed(const enum fact_tag *tags, uint16_t tag)
 	return false;
 }
 
-/* Each field of this list once, FACT_ARG any number of times but not never; perhaps `may`; no other. */
+static bool
+read_secret(struct facts *facts, const struct field *field)
+{
+	uint64_t *at = &facts->secrets[facts->secret_count];
+
+	if (facts->secret_count == LIMIT_SECRETS || !field_u64(field, at) || *at >= facts->argc ||
+	    (facts->secret_count > 0 && *at <= at[-1]))
+		return false;
+	facts->secret_count++;
+	return true;
+}
+
+/*
+ * Each field of this list once, FACT_ARG any number of times but not never; perhaps `may`, that one
+ * many times if it is FACT_ARG_SECRET; no other.
+ */
 static bool
 read_facts(struct facts *facts, const enum fact_tag *tags, enum fact_tag may, const void *bytes, size_t length)
 {
@@ -70,7 +87,8 @@ read_facts(struct facts *facts, const enum fact_tag *tags, enum fact_tag may, co
 		return false;
 	while (fields_next(&reader, &field)) {
 		if ((!is_listed(tags, field.tag) && (!may || field.tag != may)) ||
-		    (field.tag != FACT_ARG && facts->fields[field.tag].tag))
+		    (field.tag != FACT_ARG && field.tag != FACT_ARG_SECRET && facts->fields[field.tag].tag) ||
+		    (field.tag == FACT_ARG_SECRET && !read_secret(facts, &field)))
 			return false;
 		if (field.tag == FACT_ARG) {
 			facts->argc++;
@@ -148,6 +166,29 @@ put_name(struct json_text *text, const struct facts *facts, enum fact_tag tag, s
 		json_text_string(text, facts->fields[tag].bytes, facts->fields[tag].length);
 }
 
+static bool
+is_secret(const struct facts *facts, uint64_t element)
+{
+	for (size_t i = 0; i < facts->secret_count; i++)
+		if (facts->secrets[i] == element)
+			return true;
+	return false;
+}
+
+/* {"redacted":true,"hmac":"HEX"} of one that is secret. */
+static void
+put_element(struct json_text *text, const struct field *field, bool secret)
+{
+	if (!secret) {
+		json_text_string(text, field->bytes, field->length);
+		return;
+	}
+	text->failed |= field->length != 64;
+	json_text_raw(text, "{\"redacted\":true,\"hmac\":");
+	json_text_string(text, field->bytes, field->length);
+	json_text_raw(text, "}");
+}
+
 /* All elements, or what is known of them when that is too long. */
 static void
 put_argv(struct json_text *text, const struct facts *facts)
@@ -159,13 +200,14 @@ put_argv(struct json_text *text, const struct facts *facts)
 	struct field field;
 	size_t room = text->size - text->length;
 	const char *comma = "[";
+	uint64_t element = 0;
 
 	json_text_begin(&attempt, text->bytes + text->length, room < COMPOSE_ARGV_BYTES ? room : COMPOSE_ARGV_BYTES);
 	digest_begin(&state);
 	fields_open(&reader, FACTS_MAGIC, facts->bytes, facts->length);
 	while (fields_next(&reader, &field) && field.tag == FACT_ARG) {
 		json_text_raw(&attempt, comma);
-		json_text_string(&attempt, field.bytes, field.length);
+		put_element(&attempt, &field, is_secret(facts, element++));
 		digest_add(&state, field.bytes, field.length);
 		digest_add(&state, "", 1);
 		comma = ",";
@@ -215,7 +257,7 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	struct json_text text;
 	struct facts facts;
 
-	if (!read_facts(&facts, intent_tags, NONE, bytes, length))
+	if (!read_facts(&facts, intent_tags, FACT_ARG_SECRET, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);
@@ -303,6 +345,21 @@ put_refused(struct json_text *text, const struct facts *facts)
 	json_text_string(text, stage_name((uint32_t)stage), strlen(stage_name((uint32_t)stage)));
 	json_text_raw(text, ",\"error\":");
 	put_number(text, facts, FACT_ERROR);
+}
+
+size_t
+compose_output(char body[LIMIT_RECORD_BODY], const struct run_name *run, const void *bytes, size_t length)
+{
+	struct json_text text;
+	struct facts facts;
+	struct run_end end;
+
+	if (!read_facts(&facts, kinds[FACT_ENDED].tags, kinds[FACT_ENDED].may, bytes, length) ||
+	    !field_copy(&facts.fields[FACT_END], &end, sizeof(end)))
+		return 0;
+	json_text_begin(&text, body, LIMIT_RECORD_BODY);
+	put_run(&text, run);
+	return compose_end_output(&text, &end) ? finish(&text) : 0;
 }
 
 size_t

@@ -24,6 +24,9 @@ size_t compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, 
 size_t compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t fact, const void *facts,
     size_t length);
 
+/* d of exec.output, of the facts of FACT_ENDED; 0 also when nothing of the job ran. */
+size_t compose_output(char body[LIMIT_RECORD_BODY], const struct run_name *run, const void *facts, size_t length);
+
 /* "exec.start" and so on; NULL: no such fact. */
 const char *compose_fact_type(uint32_t fact);
 

@@ -32,26 +32,86 @@ put_member(struct json_text *text, const char *key, uint64_t number)
 	json_text_unsigned(text, number);
 }
 
-/* ,"stdout_bytes":N,... */
+/* ,"stdout_bytes":N */
+static void
+put_count(struct json_text *text, const char *stream, const char *what, uint64_t number)
+{
+	char key[40];
+
+	text_format(key, sizeof(key), "%s_%s", stream, what);
+	put_member(text, key, number);
+}
+
+/* ,"stdout_sha256":"HEX" */
+static void
+put_digest(struct json_text *text, const char *stream, const char *what, const uint8_t sha256[32])
+{
+	char key[40];
+
+	text_format(key, sizeof(key), ",\"%s_%s\":", stream, what);
+	json_text_raw(text, key);
+	json_text_hex(text, sha256);
+}
+
+/* The kept head is not all that was kept, or nothing was. */
+static bool
+is_truncated(const struct stream_end *end)
+{
+	return end->head_bytes < end->stored_bytes || (end->stored_bytes == 0 && end->bytes > 0);
+}
+
+/* What exec.output and exec.exit both say of a stream. */
 static void
 put_stream(struct json_text *text, const char *name, const struct stream_end *end)
 {
-	char key[32];
+	char key[40];
 
-	text_format(key, sizeof(key), "%s_bytes", name);
-	put_member(text, key, end->bytes);
-	text_format(key, sizeof(key), "%s_stored_bytes", name);
-	put_member(text, key, end->stored_bytes);
-	text_format(key, sizeof(key), "%s_head_bytes", name);
-	put_member(text, key, end->head_bytes);
-	text_format(key, sizeof(key), "%s_redactions", name);
-	put_member(text, key, end->redactions);
-	text_format(key, sizeof(key), ",\"%s_sha256\":", name);
+	put_count(text, name, "bytes", end->bytes);
+	put_count(text, name, "stored_bytes", end->stored_bytes);
+	text_format(key, sizeof(key), ",\"%s_truncated\":", name);
 	json_text_raw(text, key);
-	json_text_hex(text, end->sha256);
-	text_format(key, sizeof(key), ",\"%s_stored_sha256\":", name);
+	json_text_raw(text, is_truncated(end) ? "true" : "false");
+	put_digest(text, name, "sha256", end->sha256);
+	put_digest(text, name, "stored_sha256", end->stored_sha256);
+}
+
+/* Also how much of what is kept came before a cut, and what was masked: {"token":2,...}, kinds that there were. */
+static void
+put_masked(struct json_text *text, const char *name, const struct stream_end *end)
+{
+	char key[40];
+	const char *comma = "";
+
+	put_count(text, name, "head_bytes", end->head_bytes);
+	put_count(text, name, "redactions", end->redactions);
+	text_format(key, sizeof(key), ",\"%s_masked\":{", name);
 	json_text_raw(text, key);
-	json_text_hex(text, end->stored_sha256);
+	for (unsigned kind = 0; kind < MASKED_COUNT; kind++) {
+		if (end->masked[kind] == 0)
+			continue;
+		json_text_raw(text, comma);
+		json_text_string(text, masked_name(kind), strlen(masked_name(kind)));
+		json_text_raw(text, ":");
+		json_text_unsigned(text, end->masked[kind]);
+		comma = ",";
+	}
+	json_text_raw(text, "}");
+}
+
+bool
+compose_end_output(struct json_text *text, const struct run_end *end)
+{
+	static const uint8_t none[32];
+
+	if (memcmp(end->out.sha256, none, 32) == 0 && memcmp(end->err.sha256, none, 32) == 0)
+		return false;
+	put_stream(text, "stdout", &end->out);
+	put_masked(text, "stdout", &end->out);
+	put_stream(text, "stderr", &end->err);
+	put_masked(text, "stderr", &end->err);
+	json_text_raw(text, ",\"capture_fault\":");
+	json_text_raw(text, end->flags & END_CAPTURE_FAULT ? "true" : "false");
+	return true;
 }
 
 static void

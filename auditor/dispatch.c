@@ -124,6 +124,50 @@ follow_intent(struct dispatch *dispatch, const struct named *named, uint64_t seq
 	return NULL;
 }
 
+/* What exec.output and exec.exit must say alike, where both are there. */
+static bool
+digest_output(const struct record *record, uint8_t digest[32])
+{
+	static const char *const keys[] = { "stdout_sha256", "stdout_stored_sha256", "stderr_sha256",
+		"stderr_stored_sha256" };
+	struct digest_state state;
+	struct scan text;
+
+	digest_begin(&state);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!strict_text(record->body, record->body_length, keys[i], &text))
+			return false;
+		digest_add(&state, text.at, text.left);
+		digest_add(&state, "", 1);
+	}
+	digest_end(&state, digest);
+	return true;
+}
+
+/* Twice only after a crash between the two lines; then the later one counts. */
+static const char *
+follow_output(struct dispatch *dispatch, const struct named *named, const struct record *record)
+{
+	struct dispatch_run *run = find(dispatch, named->job, named->attempt);
+
+	if (!run)
+		return NULL;
+	run->has_output = digest_output(record, run->output);
+	return run->has_output ? NULL : "exec.output without the digests of both streams";
+}
+
+/* An older log has no exec.output; there exec.exit alone says it. */
+static const char *
+follow_exit(struct dispatch *dispatch, const struct named *named, const struct record *record)
+{
+	const struct dispatch_run *run = find(dispatch, named->job, named->attempt);
+	uint8_t digest[32];
+
+	if (!run || !run->has_output || (digest_output(record, digest) && memcmp(digest, run->output, 32) == 0))
+		return NULL;
+	return "exec.exit tells of another output than exec.output";
+}
+
 static void
 follow_fact(struct dispatch *dispatch, const struct named *named, const struct record *record)
 {
@@ -163,8 +207,10 @@ dispatch_follow(struct dispatch *dispatch, const struct record *record)
 	if (strcmp(record->type, "exec.intent") == 0)
 		return named.has_digest ? follow_intent(dispatch, &named, record->seq) :
 		    "exec.intent without spec_sha256";
+	if (strcmp(record->type, "exec.output") == 0)
+		return follow_output(dispatch, &named, record);
 	follow_fact(dispatch, &named, record);
-	return NULL;
+	return strcmp(record->type, "exec.exit") == 0 ? follow_exit(dispatch, &named, record) : NULL;
 }
 
 const struct dispatch_run *

@@ -29,6 +29,8 @@ struct dispatch_run {
 	uint64_t attempt;
 	uint64_t seq;        /* of the last record that moved it */
 	enum dispatch_state state;
+	bool has_output;     /* its exec.output is on record, */
+	uint8_t output[32];  /* and what that says of the streams, as one digest */
 };
 
 struct dispatch {
@@ -41,7 +43,10 @@ struct dispatch {
 	uint8_t approved[DISPATCH_APPROVAL_BYTES];
 };
 
-/* NULL, or why the record contradicts what came before: an intent that nobody dispatched or approved. */
+/*
+ * NULL, or why the record contradicts what came before: an intent that nobody dispatched or approved,
+ * an end whose output is another than the one on record.
+ */
 const char *dispatch_follow(struct dispatch *dispatch, const struct record *record);
 
 /* The run, or NULL.  job: as in d, a UUID's text. */

@@ -150,12 +150,27 @@ journal_append(struct journal *journal, const char *bytes, size_t length)
 		errno = ESTALE;
 		return -1;
 	}
-	/* A short write that is followed by another one would fuse two lines; a failed sync is never repeated. */
-	if (whole_write(journal->fd, bytes, length) < 0 || fdatasync(journal->fd) < 0) {
+	/* A short write that is followed by another one would fuse two lines. */
+	if (whole_write(journal->fd, bytes, length) < 0) {
 		journal->broken = true;
 		return -1;
 	}
 	journal->size += length;
+	journal->behind = true;
+	return 0;
+}
+
+int
+journal_sync(struct journal *journal)
+{
+	/* A failed sync is never repeated. */
+	if (!journal->behind)
+		return 0;
+	if (journal->broken || fdatasync(journal->fd) < 0) {
+		journal->broken = true;
+		return -1;
+	}
+	journal->behind = false;
 	return 0;
 }
 

@@ -25,6 +25,7 @@ struct journal {
 	uint64_t first_seq;
 	uint64_t size;
 	uint64_t reserved;  /* the segment may grow up to here; at least size */
+	bool behind;        /* something was appended and is not synced yet */
 	bool broken;        /* a write or sync failed: nothing may be written any more */
 };
 
@@ -41,11 +42,14 @@ int journal_open(struct journal *journal, int folder_fd, uint64_t first_seq);
 int journal_create(struct journal *journal, int folder_fd, uint64_t first_seq, const char *bytes, size_t length);
 
 /*
- * Append and sync.  -1 with errno: how much is on disk is unknown, the journal is broken and the
- * process must end.  ESTALE: somebody else has shortened, renamed or replaced the file; nothing
- * was written.
+ * Append; it survives this process, and a power cut after journal_sync().  -1 with errno: how much
+ * is on disk is unknown, the journal is broken and the process must end.  ESTALE: somebody else has
+ * shortened, renamed or replaced the file; nothing was written.
  */
 int journal_append(struct journal *journal, const char *bytes, size_t length);
+
+/* All that was appended is durable when this returns 0; -1 with errno, as above. */
+int journal_sync(struct journal *journal);
 
 /* Reserve ahead when less than JOURNAL_LOW_BYTES is left; false: space is low and stays so. */
 bool journal_reserve(struct journal *journal);

@@ -170,16 +170,17 @@ auditor_on_checkpoint_carried(struct auditor *auditor, const struct message *mes
 }
 
 /* A breach ends the channel, not us: who has taken the courier over shall not stop the log. */
-void
+bool
 outward_hear(struct auditor *auditor)
 {
 	struct message message = { 0 };
 	const char *why = "breach by courier";
+	bool heard = false;
 
 	while (auditor->has_courier) {
 		switch (channel_take(&auditor->courier, &message, &why)) {
 		case CHANNEL_EMPTY:
-			return;
+			return heard;
 		case CHANNEL_MESSAGE:
 			auditor_on_checkpoint_carried(auditor, &message);
 			close(message.descriptors[0]);
@@ -192,7 +193,9 @@ outward_hear(struct auditor *auditor)
 			lose_courier(auditor, "the courier is not heard any more");
 			break;
 		}
+		heard = true;
 	}
+	return heard;
 }
 
 /* --- cosignatures on record ----------------------------------------------------------------- */

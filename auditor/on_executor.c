@@ -139,19 +139,31 @@ known_seq(const struct auditor *auditor, const struct msg_fact_append *append)
 }
 
 static uint64_t
-write_fact(struct auditor *auditor, const struct msg_fact_append *append, const void *facts, size_t length)
+write_line(struct auditor *auditor, const char *type, const char *body, size_t length)
 {
-	char body[LIMIT_RECORD_BODY];
 	const char *why;
 	uint64_t seq;
 
-	length = compose_fact(body, &append->run, append->fact, facts, length);
-	if (length == 0)
-		fatal("breach by executor: FACT_APPEND with other facts than its kind's");
-	why = pen_write(&auditor->pen, RECORD_EXECUTOR, compose_fact_type(append->fact), body, length, &seq, NULL);
+	why = pen_write(&auditor->pen, RECORD_EXECUTOR, type, body, length, &seq, NULL);
 	if (why)
-		fatal("%s: %s", compose_fact_type(append->fact), why);
+		fatal("%s: %s", type, why);
 	return seq;
+}
+
+/* The end of a run is two lines of one commit: what it wrote, and how it ended. */
+static uint64_t
+write_fact(struct auditor *auditor, const struct msg_fact_append *append, const void *facts, size_t length)
+{
+	char body[LIMIT_RECORD_BODY], output[LIMIT_RECORD_BODY];
+	size_t size = compose_fact(body, &append->run, append->fact, facts, length), output_size = 0;
+
+	if (size == 0)
+		fatal("breach by executor: FACT_APPEND with other facts than its kind's");
+	if (append->fact == FACT_ENDED)
+		output_size = compose_output(output, &append->run, facts, length);
+	if (output_size > 0)
+		write_line(auditor, "exec.output", output, output_size);
+	return write_line(auditor, compose_fact_type(append->fact), body, size);
 }
 
 void

@@ -17,8 +17,8 @@ void outward_tend(struct auditor *auditor, bool sealed);
 /* When outward_tend() is due though nothing came, CLOCK_MONOTONIC; UINT64_MAX: never. */
 uint64_t outward_deadline(const struct auditor *auditor);
 
-/* What the courier says; its end is noted, and nobody else's. */
-void outward_hear(struct auditor *auditor);
+/* What the courier says, true when it said something; its end is noted, and nobody else's. */
+bool outward_hear(struct auditor *auditor);
 
 /*
  * The permit of an intent at this line, from now on: it is answered when a quorum of witnesses has

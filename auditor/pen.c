@@ -129,14 +129,17 @@ is_seal_due(const struct pen *pen)
 	    now >= pen->sealed_us + HEARTBEAT_US;
 }
 
-/* The gathered bytes to the disk: into the open segment, or as a new one. */
-static void
-write_gathered(struct pen *pen)
+/* The gathered bytes into the open segment, or as a new one, which is durable at once. */
+void
+pen_write_out(struct pen *pen)
 {
-	int result = pen->fresh ?
+	int result;
+
+	if (pen->length == 0)
+		return;
+	result = pen->fresh ?
 	    journal_create(&pen->journal, pen->log_fd, pen->journal.first_seq, pen->bytes, pen->length) :
 	    journal_append(&pen->journal, pen->bytes, pen->length);
-
 	if (result < 0 && errno == ESTALE)
 		fatal("the open segment was changed from outside: it is not written any more");
 	if (result < 0)
@@ -150,16 +153,14 @@ pen_commit(struct pen *pen)
 {
 	bool sealed = is_seal_due(pen);
 
-	if (sealed) {
+	if (sealed)
 		add_seal(pen);
-		if (sign_step(&pen->sign) < 0)
-			fatal("key.state cannot be written: %s", strerror(errno));
-	}
-	if (pen->length > 0)
-		write_gathered(pen);
+	pen_write_out(pen);
+	if (journal_sync(&pen->journal) < 0)
+		fatal("the log cannot be written: %s", strerror(errno));
 	if (sealed) {
 		if (sign_settle(&pen->sign) < 0)
-			fatal("key.state cannot be synced: %s", strerror(errno));
+			fatal("key.state cannot be written: %s", strerror(errno));
 		pen->seal_wanted = false;
 		pen->sealed_us = clock_monotonic_us();
 	}
@@ -177,7 +178,7 @@ pen_begin_segment(struct pen *pen, const struct chain_joint *joint)
 {
 	char body[256];
 
-	if (pen->length > 0)
+	if (pen->length > 0 || pen->journal.behind)
 		fatal("pen: a segment begins inside a commit");
 	pen->fresh = true;
 	pen->journal.first_seq = pen->chain.next_seq;
@@ -209,7 +210,7 @@ pen_rotate(struct pen *pen)
 {
 	struct chain_joint joint = { .first_seq = pen->journal.first_seq };
 
-	if (pen->length > 0)
+	if (pen->length > 0 || pen->journal.behind)
 		pen_commit(pen);
 	if (pen->low || !has_space_for_segment(pen))
 		return false;

@@ -16,7 +16,8 @@
 #include "sign.h"
 
 #define PEN_BYTES ((1u << 20) + 8 * LIMIT_RECORD_BYTES) /* 1 MiB of a batch and what it entails */
-#define PEN_LINES (CHAIN_UNSEALED_MAX - 4) /* without a seal; four are left for the auditor's own */
+/* Lines without a seal.  Six are left: two more of the round's last messages, the auditor's own, the seal. */
+#define PEN_LINES (CHAIN_UNSEALED_MAX - 6)
 #define PEN_SEAL_US 1000000u               /* after the first line without one */
 
 struct pen {
@@ -53,6 +54,12 @@ bool pen_has_room(const struct pen *pen);
 
 /* Seal if it is time, write, sync, turn the key.  True: the head is a seal now made. */
 bool pen_commit(struct pen *pen);
+
+/*
+ * Only write, for lines that nobody waits for: they survive this process, and are durable with the
+ * next pen_commit(), which pen_deadline() has come within a second.
+ */
+void pen_write_out(struct pen *pen);
 
 /* CLOCK_MONOTONIC in us when pen_commit() is due though nothing came. */
 uint64_t pen_deadline(const struct pen *pen);

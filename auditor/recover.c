@@ -41,7 +41,7 @@ walk_removed(struct walk *walk, int log_fd, const struct segments *segments)
 		return;
 	fd = segments_open(log_fd, UINT64_MAX);
 	if (fd < 0 || walk_anchors(walk, fd) < 0)
-		fatal(SEGMENTS_ANCHORS " cannot be read: %s", strerror(errno));
+		fatal(SEGMENTS_ANCHORS " cannot be read: %s", segments_why(errno));
 }
 
 static void
@@ -53,7 +53,7 @@ walk_all(struct walk *walk, int log_fd, const struct segments *segments)
 		scoped_close int fd = segments_open(log_fd, first_seq);
 
 		if (fd < 0)
-			fatal("segment %" PRIu64 " cannot be opened: %s", first_seq, strerror(errno));
+			fatal("segment %" PRIu64 " cannot be opened: %s", first_seq, segments_why(errno));
 		if (i + 1 == segments->count)
 			read_from_disk(fd, first_seq);
 		if (walk_segment(walk, fd, first_seq) < 0)
@@ -173,6 +173,16 @@ resume_log(struct pen *pen, struct walk *walk, const struct segments *segments, 
 	continue_log(pen, walk, renewed);
 }
 
+/* What others may read they may have: nobody should find that out by chance. */
+static void
+check_key(const struct sign *sign)
+{
+	const char *why = sign->fd < 0 ? NULL : sign_judge_file(sign->fd);
+
+	if (why)
+		fatal("key.state: %s" ADVICE, why);
+}
+
 void
 recover(struct pen *pen, struct walk *walk, int log_fd, int key_fd, const char *origin)
 {
@@ -182,7 +192,8 @@ recover(struct pen *pen, struct walk *walk, int log_fd, int key_fd, const char *
 	pen->journal.fd = -1;
 	pen->sealed_us = clock_monotonic_us();
 	if (sign_open(&pen->sign, key_fd) < 0)
-		fatal("key.state: %s", errno == EWOULDBLOCK ? "another auditor holds it" : strerror(errno));
+		fatal("key.state: %s", errno == EWOULDBLOCK ? "another auditor holds it" : segments_why(errno));
+	check_key(&pen->sign);
 	if (segments_list(log_fd, &segments) < 0)
 		fatal("the log folder cannot be read: %s", strerror(errno));
 	for (size_t i = 0; i < segments.stranger_count; i++)

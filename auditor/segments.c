@@ -95,7 +95,8 @@ add_name(struct segments *segments, const char *name)
 {
 	uint64_t first_seq;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "trust") == 0)
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strcmp(name, "trust") == 0 ||
+	    strcmp(name, SEGMENTS_ANCHORS ".new") == 0) /* while a removal is prepared */
 		return 0;
 	if (strcmp(name, SEGMENTS_ANCHORS) == 0) {
 		segments->has_anchors = true;
@@ -142,6 +143,14 @@ bool
 segments_begin_late(const struct segments *segments)
 {
 	return segments->has_anchors && segments->count > 0 && segments->first_seqs[0] > 0;
+}
+
+const char *
+segments_why(int error)
+{
+	if (error == ELOOP)
+		return "it is a link";
+	return error == EINVAL ? "it is not a regular file" : strerror(error);
 }
 
 int

@@ -28,9 +28,12 @@ bool segments_begin_late(const struct segments *segments);
 
 /*
  * Open one segment, plain or else compressed, or UINT64_MAX: the anchors, for reading; -1 with errno
- * (EINVAL: not a regular file).
+ * (EINVAL: not a regular file, ELOOP: a link).
  */
 int segments_open(int folder_fd, uint64_t first_seq);
+
+/* What that errno says of the file. */
+const char *segments_why(int error);
 
 /* "seg-<20 digits>.jsonl", or that with ".zst" behind it. */
 bool segments_read_name(const char *name, uint64_t *first_seq);

@@ -1,5 +1,6 @@
 /* The signing key of the log. */
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -82,12 +83,11 @@ sign_choose(const struct sign_slot slots[2], uint64_t number, uint8_t state[32],
 	const struct sign_slot *own = &slots[number % 2], *other = &slots[(number + 1) % 2];
 
 	*evolved = false;
-	/* Crash before the seal was durable: both this key and the next may be there. */
 	if (own->valid && own->number == number) {
 		memcpy(state, own->state, 32);
 		return NULL;
 	}
-	/* Crash between the log's sync and the key's. */
+	/* A new key.state, or one of a release that wrote each key only with the seal before it. */
 	if (other->valid && number > 0 && other->number == number - 1) {
 		sign_evolve(state, other->state);
 		*evolved = true;
@@ -132,21 +132,34 @@ write_key(int fd, uint64_t number, const uint8_t state[32])
 	return result;
 }
 
-/* Overwrite the slot of key `number` with zeros, on disk when this returns 0. */
+/*
+ * Key `number` into its slot, on disk when this returns 0.  What lies there is overwritten: key
+ * number - 2, which has signed.
+ */
 static int
-erase_key(int fd, uint64_t number)
+settle_key(int fd, uint64_t number, const uint8_t state[32])
 {
-	static const uint8_t zeros[SIGN_SLOT];
-
-	if (write_slot(fd, number, zeros) < 0)
+	if (write_key(fd, number, state) < 0)
 		return -1;
 	return fdatasync(fd);
+}
+
+const char *
+sign_judge_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
+		return "it is not a regular file";
+	return st.st_mode & (S_IRWXG | S_IRWXO) ? "others than its owner may read or write it" : NULL;
 }
 
 static int
 open_file(struct sign *sign, int folder_fd, const char *name)
 {
-	*sign = (struct sign){ .fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW) };
+	*sign = (struct sign){ .fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) };
 	if (sign->fd < 0)
 		return errno == ENOENT ? 0 : -1;
 	return flock(sign->fd, LOCK_EX | LOCK_NB);
@@ -234,9 +247,9 @@ const char *
 sign_resume(struct sign *sign, uint64_t number, const uint8_t *public_key)
 {
 	struct sign_slot slots[2];
-	uint8_t own_key[32];
+	uint8_t own_key[32], next[32];
 	const char *why;
-	bool evolved;
+	bool evolved, settled;
 
 	if (sign->fd < 0)
 		return "there is a log but no key.state";
@@ -251,10 +264,13 @@ sign_resume(struct sign *sign, uint64_t number, const uint8_t *public_key)
 	sign_public(sign, own_key);
 	if (public_key && memcmp(own_key, public_key, sizeof(own_key)) != 0)
 		return "the key is not the one that the last seal announced";
-	if (evolved && (write_key(sign->fd, number, sign->state) < 0 || fdatasync(sign->fd) < 0))
+	if (evolved && settle_key(sign->fd, number, sign->state) < 0)
 		return "key.state cannot be written";
-	/* The other slot holds the key before, already used, or the next one of a seal that never was. */
-	return erase_key(sign->fd, number + 1) < 0 ? "key.state cannot be written" : NULL;
+	/* The other slot may hold the key before, already used. */
+	sign_evolve(next, sign->state);
+	settled = settle_key(sign->fd, number + 1, next) == 0;
+	sodium_memzero(next, sizeof(next));
+	return settled ? NULL : "key.state cannot be written";
 }
 
 void
@@ -287,30 +303,20 @@ sign_seal(struct sign *sign, const char *text, size_t length, uint8_t signature[
 }
 
 int
-sign_step(const struct sign *sign)
+sign_settle(struct sign *sign)
 {
-	uint8_t next[32];
+	uint8_t next[32], after[32];
 	int result;
 
 	sign_evolve(next, sign->state);
-	result = write_key(sign->fd, sign->number + 1, next);
-	sodium_memzero(next, sizeof(next));
-	return result;
-}
-
-int
-sign_settle(struct sign *sign)
-{
-	uint8_t next[32];
-
-	if (fdatasync(sign->fd) < 0 || erase_key(sign->fd, sign->number) < 0)
-		return -1;
-	sign_evolve(next, sign->state);
+	sign_evolve(after, next);
+	result = settle_key(sign->fd, sign->number + 2, after);
 	memcpy(sign->state, next, sizeof(next));
 	sodium_memzero(next, sizeof(next));
+	sodium_memzero(after, sizeof(after));
 	sign->number++;
 	sign->used = false;
-	return 0;
+	return result;
 }
 
 void

@@ -7,7 +7,9 @@
  *
  *   slot n mod 2, at 4096 * (n mod 2) = "AL1KEY01" || u64le n || s_n || SHA-256(first 48 bytes) || zeros
  *
- * A sealed commit is: sign_seal(), sign_step(), the log written and synced, sign_settle().
+ * Between two seals both s_n and s_{n+1} are there, durable; the second follows from the first, so
+ * it gives nothing away.  A sealed commit is: sign_seal(), the log written and synced, sign_settle():
+ * one write puts s_{n+2} over s_n, and one sync erases the one and keeps the other.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +29,9 @@ struct sign {
  * (EWOULDBLOCK: another auditor holds it).
  */
 int sign_open(struct sign *sign, int folder_fd);
+
+/* A file that holds a secret: NULL, or why it is none that only its owner knows. */
+const char *sign_judge_file(int fd);
 
 /* Make key.state with a random s_0, durable before this returns; -1 with errno. */
 int sign_create(struct sign *sign, int folder_fd);
@@ -56,10 +61,7 @@ void sign_next_public(const struct sign *sign, uint8_t public_key[32]);
 /* Sign the text of seal n; a second time with the same key ends the process. */
 void sign_seal(struct sign *sign, const char *text, size_t length, uint8_t signature[64]);
 
-/* Write s_{n+1} into its slot, before the log is written; -1 with errno. */
-int sign_step(const struct sign *sign);
-
-/* The seal is durable: sync s_{n+1}, erase s_n on disk and in memory; -1 with errno. */
+/* The seal is durable: erase s_n on disk, by s_{n+2}, and in memory; -1 with errno. */
 int sign_settle(struct sign *sign);
 
 void sign_close(struct sign *sign);

@@ -148,47 +148,66 @@ take_cosignature(struct target *target, const char *output, size_t length)
 	return false;
 }
 
-/* "<size>" LF: where it stands.  The next proof begins there, unless this log never was so long. */
 static void
-take_stale(struct targets *targets, unsigned index, const char *output, size_t length, uint64_t newest)
+take_fork(struct targets *targets, unsigned index)
+{
+	log_error("witness %s has cosigned another past of this log; see agent-safe-audit(7), RECOVERY",
+	    targets->list[index].vkey.name);
+	targets_fail(targets, index, WITNESS_FORKED);
+}
+
+/* "<size>" LF: where it stands. */
+static bool
+read_size(const char *output, size_t length, uint64_t *size)
+{
+	struct scan scan = { output, length };
+
+	return scan_decimal(&scan, size) && scan_literal(&scan, "\n") && scan.left == 0;
+}
+
+/* The next proof begins where it stands, unless this log never was so long. */
+static void
+take_stale(struct targets *targets, unsigned index, uint64_t size, uint64_t newest)
 {
 	struct target *target = &targets->list[index];
-	struct scan scan = { output, length };
-	uint64_t size;
 
-	if (!scan_decimal(&scan, &size) || !scan_literal(&scan, "\n") || scan.left > 0 || size == target->old) {
-		targets_fail(targets, index, WITNESS_WRONG);
-		return;
-	}
 	if (size > newest) {
 		log_error("witness %s has cosigned %" PRIu64 " lines of this log, which has %" PRIu64
 		    ": the log was put back; see agent-safe-audit(7), RECOVERY", target->vkey.name, size, newest);
 		targets_fail(targets, index, WITNESS_AHEAD);
-		return;
-	}
-	target->old = size;
-	/* At once, for with the right beginning it must do; but not for ever. */
-	if (++target->failures > STALE_MOST)
+	} else if (size == target->old && size == target->asked)
+		take_fork(targets, index); /* it stands there, at another root: HTTP has one status for both */
+	else if (size == target->old)
 		targets_fail(targets, index, WITNESS_WRONG);
-	else
-		target->next_us = target->hasty_us = 0;
+	else {
+		target->old = size;
+		/* At once, for with the right beginning it must do; but not for ever. */
+		if (++target->failures > STALE_MOST)
+			targets_fail(targets, index, WITNESS_WRONG);
+		else
+			target->next_us = target->hasty_us = 0;
+	}
 }
 
+/*
+ * A size is the answer of a witness that stands elsewhere, also where the command does not say so by its exit
+ * status: one that only carries HTTP bodies (curl) need not be wrapped.
+ */
 static void
 take_witness(struct targets *targets, unsigned index, const struct msg_checkpoint_carried *carried,
     const char *output, size_t length, uint64_t newest)
 {
 	struct target *target = &targets->list[index];
+	bool spoke = carried->carried == CARRIED_EXITED && (carried->detail == 0 || carried->detail == EXIT_STALE);
+	uint64_t size;
 
-	if (carried->carried != CARRIED_EXITED)
-		targets_fail(targets, index, WITNESS_FAILING);
-	else if (carried->detail == EXIT_STALE)
-		take_stale(targets, index, output, length, newest);
-	else if (carried->detail == EXIT_INCONSISTENT) {
-		log_error("witness %s has cosigned another past of this log; see agent-safe-audit(7), RECOVERY",
-		    target->vkey.name);
-		targets_fail(targets, index, WITNESS_FORKED);
-	} else if (carried->detail != 0)
+	if (spoke && read_size(output, length, &size))
+		take_stale(targets, index, size, newest);
+	else if (carried->carried == CARRIED_EXITED && carried->detail == EXIT_INCONSISTENT)
+		take_fork(targets, index);
+	else if (spoke && carried->detail == EXIT_STALE)
+		targets_fail(targets, index, WITNESS_WRONG);
+	else if (!spoke)
 		targets_fail(targets, index, WITNESS_FAILING);
 	else if (take_cosignature(target, output, length))
 		succeed(target);

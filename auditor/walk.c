@@ -99,9 +99,12 @@ take_lines(struct walk *walk, size_t length, bool (*take)(struct walk *, const c
 	return at;
 }
 
-/* Count and hash what lies behind the last good line, up to the end of the file. */
+/*
+ * Count and hash what lies behind the last good line, up to the end of the file.  ended: that was seen, and what a
+ * living auditor has written since is not part of what was read.
+ */
 static int
-take_torn(struct walk *walk, size_t held)
+take_torn(struct walk *walk, size_t held, bool ended)
 {
 	struct digest_state state;
 	ssize_t length = (ssize_t)held;
@@ -111,7 +114,7 @@ take_torn(struct walk *walk, size_t held)
 		digest_add(&state, walk->buffer, (size_t)length);
 		walk->torn += (uint64_t)length;
 		walk->torn_has_lines |= memchr(walk->buffer, '\n', (size_t)length) != NULL;
-		length = packed_read(&walk->packed, walk->buffer, sizeof(walk->buffer));
+		length = ended ? 0 : packed_read(&walk->packed, walk->buffer, sizeof(walk->buffer));
 	}
 	digest_end(&state, walk->torn_sha256);
 	return length < 0 ? -1 : 0;
@@ -119,20 +122,22 @@ take_torn(struct walk *walk, size_t held)
 
 /*
  * Whole lines until one fails, or none is complete within the longest line, or the end.  What is
- * left is in the buffer; its length or -1.
+ * left is in the buffer; its length or -1.  *ended: it was the end.
  */
 static ssize_t
-take_file(struct walk *walk, bool (*take)(struct walk *, const char *, size_t), bool *failed)
+take_file(struct walk *walk, bool (*take)(struct walk *, const char *, size_t), bool *failed, bool *ended)
 {
 	size_t held = 0;
 
+	*ended = false;
 	while (!*failed && !is_at_limit(walk) && held < LIMIT_RECORD_BYTES) {
 		ssize_t length = packed_read(&walk->packed, walk->buffer + held, sizeof(walk->buffer) - held);
 		size_t taken;
 
 		if (length < 0)
 			return -1;
-		if (length == 0)
+		*ended = length == 0;
+		if (*ended)
 			break;
 		held += (size_t)length;
 		taken = take_lines(walk, held, take, failed);
@@ -145,8 +150,8 @@ take_file(struct walk *walk, bool (*take)(struct walk *, const char *, size_t), 
 static int
 take_open_segment(struct walk *walk)
 {
-	bool failed = false;
-	ssize_t held = take_file(walk, take_line, &failed);
+	bool failed = false, ended;
+	ssize_t held = take_file(walk, take_line, &failed, &ended);
 
 	if (held < 0)
 		return -1;
@@ -154,7 +159,7 @@ take_open_segment(struct walk *walk)
 		return 0;
 	if (!failed && held > 0)
 		walk->suspect = fault_here(walk, "line is not complete");
-	return take_torn(walk, (size_t)held);
+	return take_torn(walk, (size_t)held, ended);
 }
 
 /* A compressed segment that does not unpack is one that was changed: a fault, not an error. */
@@ -177,8 +182,8 @@ take_segment(struct walk *walk, int fd)
 int
 walk_anchors(struct walk *walk, int fd)
 {
-	bool failed = false;
-	ssize_t held = packed_open(&walk->packed, fd, true) < 0 ? -1 : take_file(walk, take_anchor, &failed);
+	bool failed = false, ended;
+	ssize_t held = packed_open(&walk->packed, fd, true) < 0 ? -1 : take_file(walk, take_anchor, &failed, &ended);
 
 	if (held < 0)
 		return -1;

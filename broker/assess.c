@@ -9,6 +9,7 @@
 
 #include "assess.h"
 #include "broker.h"
+#include "hidden.h"
 #include "methods.h"
 #include "owner.h"
 #include "rules.h"
@@ -191,6 +192,16 @@ make_environment(const struct policy *policy, const struct job *job, const char 
 }
 
 static void
+put_secrets(struct plan_source *source, const struct job *job, struct plan_secret secrets[LIMIT_SECRETS])
+{
+	source->secret_count = hidden_count(job);
+	source->secret_key = source->secret_count > 0 ? hidden_key(job) : NULL;
+	source->secrets = secrets;
+	for (size_t i = 0; i < source->secret_count; i++)
+		secrets[i] = hidden_at(job, i);
+}
+
+static void
 make_plan(struct operation *operation, const struct job *job, const void *raw, size_t raw_length)
 {
 	struct broker *broker = operation->broker;
@@ -202,6 +213,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 	scoped_free size_t *lengths = bytes_make(argc * sizeof(*lengths));
 	scoped_free const char **environment =
 	    list_of(&job->environment, policy_fixed_count(policy));
+	struct plan_secret secrets[LIMIT_SECRETS];
 	struct plan_source source = { .policy_sha256 = policy_digest(policy),
 		.cage = &assessment->decision.cage,
 		.root = root->path,
@@ -224,6 +236,7 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 
 	for (size_t i = 0; i < argc; i++)
 		lengths[i] = strlen(argv[i]);
+	put_secrets(&source, job, secrets);
 	source.environment_count = make_environment(policy, job, environment);
 	assessment->planned = plan_encode(&source, &assessment->plan);
 	if (assessment->planned)
@@ -233,7 +246,10 @@ make_plan(struct operation *operation, const struct job *job, const void *raw, s
 		    "the policy allows it, but it is larger than a plan may be");
 }
 
-/* The answer is there (or there is none): decide, and make the plan. */
+/*
+ * The answer is there (or there is none): decide, and make the plan.  A job that was pruned
+ * meanwhile is for resume() to miss.
+ */
 static void
 conclude(struct operation *operation, const void *raw, size_t raw_length)
 {
@@ -241,10 +257,9 @@ conclude(struct operation *operation, const void *raw, size_t raw_length)
 	struct job loaded;
 	const struct job *job = job_of(operation, &loaded);
 
-	if (!job)
-		fatal("assess: the job is gone");
-	decide(operation, job);
-	if (assessment->decision.verdict == VERDICT_ALLOWED && assessment->program_known)
+	if (job)
+		decide(operation, job);
+	if (job && assessment->decision.verdict == VERDICT_ALLOWED && assessment->program_known)
 		make_plan(operation, job, raw, raw_length);
 	jobs_free(&loaded);
 	operation->question = 0;
@@ -262,9 +277,7 @@ start(struct operation *operation)
 	assess_free(operation->assessment);
 	operation->assessment = bytes_make(sizeof(*operation->assessment));
 	operation->assessment->generation = broker->rules.generation;
-	if (!job)
-		fatal("assess: the job is gone");
-	if (make_question(broker, job, &operation->assessment->question)) {
+	if (job && make_question(broker, job, &operation->assessment->question)) {
 		operation->assessment->asked = true;
 		operation->question = ++broker->last_question;
 		assess_tick(broker);

@@ -40,7 +40,7 @@ struct assessment {
 
 /*
  * Assess a job as it is stored or will be stored; nothing is changed.  The operation goes on in
- * resume() with operation->assessment.
+ * resume() with operation->assessment, where it looks first whether the job is still there.
  */
 void assess_begin(struct operation *operation, const struct job *job,
     void (*resume)(struct operation *operation));

@@ -8,8 +8,10 @@
 
 #include "assess.h"
 #include "broker.h"
+#include "hidden.h"
 #include "job.h"
 #include "methods.h"
+#include "order.h"
 #include "present.h"
 #include "result.h"
 #include "rules.h"
@@ -111,8 +113,7 @@ static bool
 is_ready(const struct job *job, const struct assessment *assessment)
 {
 	return assess_allows(assessment) && job_is_waiting(job->status) &&
-	    job->approval == APPROVAL_APPROVED &&
-	    job->available_us <= (int64_t)clock_realtime_us() &&
+	    job->approval == APPROVAL_APPROVED && order_is_due(job) &&
 	    job->approved_sha256.length == DIGEST_BYTES &&
 	    memcmp(job->approved_sha256.at, assessment->digest, DIGEST_BYTES) == 0;
 }
@@ -171,7 +172,7 @@ assess_json(struct broker *broker, const struct job *job, const struct assessmen
 	json_add_text(object, "verdict", assess_verdict(assessment));
 	json_add_text(object, "reason", assessment->reason);
 	if (with_command)
-		present_command(object, "command", &job->argv);
+		hidden_add_command(object, "command", job);
 	json_add_text(object, "cwd", job->cwd);
 	json_add_integer(object, "timeout", job->timeout_seconds);
 	add_rule(object, broker->rules.policy, &assessment->decision);

@@ -204,7 +204,6 @@ broker_load(struct broker *broker)
 	hooks_load(broker);
 	load_clock(broker);
 	rules_load(broker);
-	rules_record(broker, NULL);
 	load_pause(broker);
 	dispatch_load(broker);
 	outbox_hello(&broker->outbox);
@@ -261,7 +260,7 @@ idle_tick(struct broker *broker)
 	}
 	if (!broker->idle_since_us) {
 		broker->idle_since_us = now_us;
-		store_tidy(broker->store, true);
+		store_tidy(broker->store, STORE_TIDY_IDLE);
 	}
 	end_us = broker->idle_since_us + LIMIT_IDLE_MS * 1000ull;
 	if (now_us >= end_us)
@@ -269,13 +268,16 @@ idle_tick(struct broker *broker)
 	return end_us;
 }
 
-/* Approvals and proposals end by the clock on the wall. */
+/* Approvals and proposals end by the clock on the wall, but nothing does before queue and log agree. */
 static uint64_t
 expiry_tick(struct broker *broker)
 {
-	uint64_t next_us = earlier(weigh_expire(broker), late_expire(broker));
-	uint64_t now_us = weigh_now_us(broker);
+	uint64_t next_us, now_us;
 
+	if (!broker->outbox.open)
+		return 0;
+	next_us = earlier(weigh_expire(broker), late_expire(broker));
+	now_us = weigh_now_us(broker);
 	if (!next_us)
 		return 0;
 	return clock_monotonic_us() + (next_us > now_us ? next_us - now_us : 0) + 1000;
@@ -301,7 +303,7 @@ go_on(struct broker *broker)
 	next_us = earlier(next_us, workers_tick(broker));
 	hooks_tick(broker);
 	next_us = earlier(next_us, idle_tick(broker));
-	store_tidy(broker->store, false);
+	store_tidy(broker->store, STORE_TIDY_BUSY);
 	return next_us;
 }
 
@@ -322,7 +324,7 @@ broker_close(struct broker *broker)
 	client_close_all(broker);
 	hooks_close(broker);
 	outbox_forget(&broker->outbox);
-	store_tidy(broker->store, true);
+	store_tidy(broker->store, STORE_TIDY_NOW);
 	store_close(broker->store);
 	policy_free(broker->rules.policy);
 	loop_close(&broker->loop);

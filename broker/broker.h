@@ -34,8 +34,9 @@ struct slot {
 	struct run_name run;
 	char *group, *mutex;      /* of the job, or NULL */
 	bool hook;                /* it is a hook's */
-	bool asked;               /* RUN_ASK is on its way: clients wait for the answer */
-	bool due;                 /* its dispatch is on record: the plan leaves when the executor is ready */
+	bool asked;               /* found at the start: clients wait for what the executor says of it */
+	bool unsettled;           /* asked, but first its dispatch must be on record (again) */
+	bool due;                 /* it is: the plan leaves when the executor is ready */
 };
 
 /* What the policy runs on events (hooks.h). */

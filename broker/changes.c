@@ -37,6 +37,7 @@ static const struct {
 	{ PLAN_IDLE_MS, PLAN_CPU_PERCENT, "limits: idle time or share of the processor" },
 	{ PLAN_MINIMUM, PLAN_MINIMUM, "cage: the layers that must be in force" },
 	{ PLAN_STDIN, PLAN_STDIN, "standard input" },
+	{ PLAN_SECRET_KEY, PLAN_SECRET, "what is hidden of the command" },
 };
 
 /* The next field with a tag in [first, last], or false.  Tags never decrease in a plan. */

@@ -83,7 +83,7 @@ add_warnings(struct json *report, const struct policy *policy)
 static struct json *
 make_report(const struct policy *policy)
 {
-	struct json *report = json_object(), *roots;
+	struct json *report = json_object(), *roots, *extras;
 
 	json_add_boolean(report, "valid", true);
 	json_add_integer(report, "version", policy_version(policy));
@@ -91,6 +91,9 @@ make_report(const struct policy *policy)
 	roots = json_add_array(report, "allowed_working_roots");
 	for (size_t i = 0; i < policy_root_count(policy); i++)
 		json_add_text(roots, NULL, policy_root_at(policy, i).path);
+	extras = json_add_array(report, "paths_beside");
+	for (size_t i = 0; i < policy_extra_count(policy); i++)
+		json_add_text(extras, NULL, policy_extra_at(policy, i).path);
 	json_add_integer(
 	    report, "max_timeout_seconds", (int64_t)policy_max_timeout_seconds(policy));
 	json_add_integer(report, "max_output_chars", (int64_t)policy_keep_bytes(policy));

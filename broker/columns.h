@@ -36,6 +36,7 @@
 	FIXED(source, TEXT, "source IN ('cli', 'mcp')") /* of a hook's run: cli, and means nothing */ \
 	FIXED(hook, TEXT, "hook IS NULL OR length(hook) BETWEEN 1 AND 47") /* run by the policy on this event */ \
 	FIXED(stdin_bytes, BYTES, "length(stdin_bytes) <= 131072") /* what a hook reads */ \
+	FIXED(secrets, BYTES, "length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224") /* of argv: hidden.h */ \
 	FIXED(submitter_uid, INTEGER, "submitter_uid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_gid, INTEGER, "submitter_gid BETWEEN 0 AND 4294967294") \
 	FIXED(submitter_pid, INTEGER, "submitter_pid >= 0") \
@@ -63,7 +64,7 @@
 	STATE(decided_uid, INTEGER, "decided_uid BETWEEN -1 AND 4294967294") /* -1: nobody */ \
 	STATE(decision_reason, TEXT, "decision_reason IS NULL OR length(decision_reason) <= 2000") \
 	STATE(self_approved, INTEGER, "self_approved IN (0, 1)") \
-	STATE(effect_sn, INTEGER, "effect_sn >= -1") /* the newest record of this job */
+	STATE(effect_sn, INTEGER, "effect_sn >= -1") /* the newest record of this job that anything waits for */
 
 /* One row per run of a job. */
 #define ATTEMPT_COLUMNS(COLUMN) \

@@ -150,15 +150,29 @@ prune_runs(struct broker *broker, const struct letter *letter)
 	json_free(d);
 }
 
+/*
+ * The plan leaves.  Of one that was found at the start nobody knows whether it had left before: the
+ * executor begins nothing twice, and is asked what became of it.
+ */
+static void
+hand_over(struct broker *broker, const struct job *job, struct slot *slot)
+{
+	slot->due = slot->unsettled = false;
+	send_plan(broker, job, &slot->run);
+	if (slot->asked)
+		send_run(broker, MSG_RUN_ASK, &slot->run);
+}
+
 /* After a new start the auditor may be quicker with its answer than the executor. */
 static void
 start(struct broker *broker, const struct job *job)
 {
 	struct slot *slot = &broker->slots[job->slot];
 
-	slot->due = !broker->executor_ready;
-	if (!slot->due)
-		send_plan(broker, job, &slot->run);
+	if (broker->executor_ready)
+		hand_over(broker, job, slot);
+	else
+		slot->due = true;
 }
 
 void
@@ -201,9 +215,9 @@ load_running(void *context, struct job *job)
 		fatal("store: job %lld runs without a slot or an attempt of its own",
 		    (long long)job->seq);
 	occupy(broker, job);
-	/* A plan whose dispatch was never acknowledged has not left: it leaves when it is. */
-	broker->slots[job->slot].asked =
-	    outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn);
+	broker->slots[job->slot].asked = true;
+	broker->slots[job->slot].unsettled =
+	    !outbox_is_settled(&broker->outbox, (uint64_t)attempt.dispatch_sn);
 	attempts_free(&attempt);
 	return true;
 }
@@ -227,10 +241,9 @@ start_due(struct broker *broker, struct slot *slot)
 {
 	struct job job;
 
-	slot->due = false;
 	if (!jobs_by_seq(broker->store, slot->job, &job))
 		fatal("store: the job of a slot is gone");
-	send_plan(broker, &job, &slot->run);
+	hand_over(broker, &job, slot);
 	repeat_cancel(broker, &job, &slot->run);
 	jobs_free(&job);
 }
@@ -241,7 +254,7 @@ dispatch_ask(struct broker *broker)
 	for (unsigned i = 0; i < LIMIT_SLOTS; i++) {
 		if (broker->slots[i].due)
 			start_due(broker, &broker->slots[i]);
-		if (broker->slots[i].asked)
+		else if (broker->slots[i].asked && !broker->slots[i].unsettled)
 			send_run(broker, MSG_RUN_ASK, &broker->slots[i].run);
 	}
 }
@@ -249,8 +262,11 @@ dispatch_ask(struct broker *broker)
 bool
 dispatch_is_known(const struct broker *broker)
 {
+	const char *why;
+	bool accepts = outbox_accepts(&broker->outbox, &why);
+
 	for (unsigned i = 0; i < LIMIT_SLOTS; i++)
-		if (broker->slots[i].asked)
+		if (broker->slots[i].asked && (accepts || !broker->slots[i].unsettled))
 			return false;
 	return true;
 }
@@ -269,6 +285,18 @@ slot_of(struct broker *broker, const struct run_name *run)
 	return slot->used && memcmp(&slot->run, run, sizeof(*run)) == 0 ? slot : NULL;
 }
 
+/*
+ * What is said of a run that was found at the start says nothing before its plan has left again: a
+ * power cut may have taken back that it left, and the executor is asked after it then.
+ */
+static bool
+is_early(struct broker *broker, const struct run_name *run)
+{
+	const struct slot *slot = slot_of(broker, run);
+
+	return slot && slot->unsettled;
+}
+
 /* The running job and its attempt, which must have been handed over; false: it has ended before. */
 static bool
 find_run(struct broker *broker, const struct run_name *run, struct job *job,
@@ -276,7 +304,7 @@ find_run(struct broker *broker, const struct run_name *run, struct job *job,
 {
 	struct slot *slot = slot_of(broker, run);
 
-	if (!slot)
+	if (!slot || is_early(broker, run))
 		return false;
 	if (!jobs_by_seq(broker->store, slot->job, job) ||
 	    !attempts_one(broker->store, job->seq, run->attempt, attempt))
@@ -315,6 +343,8 @@ dispatch_ended(struct broker *broker, const struct run_name *run, const struct r
 	struct attempt attempt;
 	struct job job;
 
+	if (is_early(broker, run))
+		return;
 	if (find_run(broker, run, &job, &attempt)) {
 		ending_store(broker, &job, &attempt, end);
 		vacate(&broker->slots[run->slot]);

@@ -26,7 +26,8 @@ void dispatch_recorded(struct broker *broker, const struct letter *letter);
 /* After the start: what became of these runs? */
 void dispatch_load(struct broker *broker);
 void dispatch_ask(struct broker *broker);
-bool dispatch_is_known(const struct broker *broker); /* every question has an answer */
+/* Every question has an answer, or none can be asked while the log takes no record. */
+bool dispatch_is_known(const struct broker *broker);
 
 /* What the executor says; repeats change nothing. */
 void dispatch_started(struct broker *broker, const struct msg_run_started *started);

@@ -12,6 +12,7 @@
 #include "record.h"
 #include "result.h"
 
+#define RETURNS_MOST 8 /* runs in a row of one job that were never begun */
 #define NUMBER_MOST ((1ull << 53) - 1) /* exact in every JSON reader */
 
 const char *
@@ -89,6 +90,42 @@ fill_attempt(struct attempt *attempt, const struct run_end *end, uint64_t now_us
 	set_digest(&attempt->err_sha256, end->err.sha256);
 }
 
+/* The daemons ended before anything of the job was made. */
+static bool
+was_never_begun(const struct attempt *attempt)
+{
+	return attempt->outcome == OUTCOME_REFUSED && attempt->stage == STAGE_STOPPED;
+}
+
+/* Of the runs before this one, in a row. */
+static unsigned
+never_begun_before(struct broker *broker, const struct attempt *attempt)
+{
+	unsigned count = 0;
+	bool same = true;
+
+	while (same && count < RETURNS_MOST) {
+		struct attempt before;
+
+		same = attempts_one(broker->store, attempt->job, attempt->number - 1 - count, &before) &&
+		    was_never_begun(&before);
+		count += same;
+		attempts_free(&before);
+	}
+	return count;
+}
+
+/*
+ * Such a run costs no attempt, unless many before it came to the same: then it may be this job that
+ * ends the daemons.
+ */
+static bool
+will_return(struct broker *broker, const struct job *job, const struct attempt *attempt)
+{
+	return was_never_begun(attempt) && job->cancel_us == 0 &&
+	    never_begun_before(broker, attempt) < RETURNS_MOST;
+}
+
 /*
  * A job that was asked to end or that made a protected path is not tried again; a lost run only
  * where the approved job says so.
@@ -103,39 +140,52 @@ will_retry(const struct job *job, uint32_t outcome)
 }
 
 static enum job_step
-step_of(const struct job *job, uint32_t outcome)
+last_step(const struct job *job, const struct attempt *attempt)
 {
-	switch (outcome) {
+	switch (attempt->outcome) {
 	case OUTCOME_SUCCEEDED:
 		return STEP_SUCCEED;
 	case OUTCOME_CANCELLED:
 		return STEP_END_CANCELLED;
 	case OUTCOME_LOST:
-		return will_retry(job, outcome) ? STEP_AWAIT_RETRY : STEP_LOSE;
+		return STEP_LOSE;
 	default:
-		return will_retry(job, outcome) ? STEP_AWAIT_RETRY : STEP_FAIL;
+		return was_never_begun(attempt) && job->cancel_us ? STEP_END_CANCELLED : STEP_FAIL;
 	}
+}
+
+/* Which step the job takes; its attempts and when it comes back. */
+static enum job_step
+next_step(struct broker *broker, struct job *job, struct attempt *attempt, uint64_t now_us)
+{
+	uint32_t random;
+
+	if (will_return(broker, job, attempt)) {
+		job->attempts--;
+		return job->attempts > 0 ? STEP_AWAIT_RETRY : STEP_RETURN;
+	}
+	if (!will_retry(job, (uint32_t)attempt->outcome))
+		return last_step(job, attempt);
+	random_bytes(&random, sizeof(random));
+	job->available_us = (int64_t)(now_us + job_backoff_us(job->attempts, random));
+	attempt->next_try_us = job->available_us;
+	return STEP_AWAIT_RETRY;
 }
 
 static void
 change_job(struct broker *broker, struct job *job, struct attempt *attempt, uint64_t now_us)
 {
-	uint32_t outcome = (uint32_t)attempt->outcome, random;
-	const char *class = ending_error_class(outcome);
+	enum job_step step = next_step(broker, job, attempt, now_us);
+	bool failed = step != STEP_RETURN && step != STEP_END_CANCELLED;
 
-	if (will_retry(job, outcome)) {
-		random_bytes(&random, sizeof(random));
-		job->available_us = (int64_t)(now_us + job_backoff_us(job->attempts, random));
-		attempt->next_try_us = job->available_us;
-	}
-	if (!job_take(step_of(job, outcome), &job->status, &job->approval))
+	if (!job_take(step, &job->status, &job->approval))
 		fatal("store: job %lld ended but did not run", (long long)job->seq);
 	job->updated_us = (int64_t)now_us;
 	job->slot = -1;
 	free(job->worker);
 	job->worker = NULL;
 	free(job->error_class);
-	job->error_class = bytes_text(class);
+	job->error_class = bytes_text(failed ? ending_error_class((uint32_t)attempt->outcome) : NULL);
 	free(job->result);
 	job->result = result_text(broker, job, attempt);
 }
@@ -159,5 +209,7 @@ ending_store(struct broker *broker, struct job *job, struct attempt *attempt,
 	jobs_change(broker->store, job);
 	if (job_is_finished(job->status))
 		order_job_ended(broker, job);
+	else
+		order_enter(broker, job, "retry");
 	outbox_commit(&broker->outbox);
 }

@@ -100,6 +100,7 @@ fill_job(struct job *job, const struct policy_hook *hook, const struct job *abou
 	job->key = bytes_text(uuid);
 	job->argv = make_argv(hook);
 	job->environment = bytes_copy(NULL, 0);
+	job->secrets = bytes_copy(NULL, 0);
 	job->cwd = bytes_text(about->cwd);
 	job->cwd_dev = about->cwd_dev;
 	job->cwd_ino = about->cwd_ino;
@@ -267,8 +268,9 @@ approve(struct broker *broker, struct job *job, const struct assessment *assessm
 	free(job->decided_by);
 	job->decided_by = bytes_text(who.by);
 	decision.digest = job->approved_sha256;
-	methods_step(broker, job, "job.approved",
-	    record_hook_approved(job, &who, policy_digest(broker->rules.policy)), true, &decision);
+	methods_step_into_queue(broker, job, "job.approved",
+	    record_hook_approved(job, &who, policy_digest(broker->rules.policy)), true, &decision,
+	    "approved");
 }
 
 static void
@@ -278,8 +280,8 @@ hook_assessed(struct operation *operation)
 	const struct assessment *assessment = operation->assessment;
 	struct job job;
 
-	if (!jobs_by_id(broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	job.updated_us = (int64_t)clock_realtime_us();
 	/* Somebody may have cancelled or held it meanwhile. */
 	if (broker->rules.policy && !job.held &&
@@ -298,8 +300,8 @@ begin_assessment(struct operation *operation)
 {
 	struct job job;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	assess_begin(operation, &job, hook_assessed);
 	jobs_free(&job);
 }

@@ -23,6 +23,7 @@ static const struct {
 	[STEP_SUCCEED] = { IN(JOB_RUNNING), ANY_APPROVAL, JOB_SUCCEEDED, 0 },
 	[STEP_FAIL] = { IN(JOB_RUNNING), ANY_APPROVAL, JOB_FAILED, 0 },
 	[STEP_AWAIT_RETRY] = { IN(JOB_RUNNING), IN(APPROVAL_APPROVED), JOB_RETRY_WAIT, 0 },
+	[STEP_RETURN] = { IN(JOB_RUNNING), IN(APPROVAL_APPROVED), JOB_QUEUED, 0 },
 	[STEP_LOSE] = { IN(JOB_RUNNING), ANY_APPROVAL, JOB_LOST, 0 },
 	[STEP_END_CANCELLED] = { IN(JOB_RUNNING), ANY_APPROVAL, JOB_CANCELLED, 0 },
 	[STEP_CANCEL] = { WAITING, ANY_APPROVAL, JOB_CANCELLED, 0 },
@@ -112,6 +113,13 @@ job_approval_of(const char *name)
 
 #define BACKOFF_FIRST_US 2000000ull
 #define BACKOFF_MOST_US 300000000ull
+
+bool
+job_is_due(int64_t status, int64_t created_us, int64_t available_us, int64_t now_us)
+{
+	return available_us <= now_us || available_us == created_us ||
+	    (status == JOB_RETRY_WAIT && available_us - now_us > (int64_t)BACKOFF_MOST_US);
+}
 
 uint64_t
 job_backoff_us(int64_t attempts, uint32_t random)

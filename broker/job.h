@@ -36,6 +36,7 @@ enum job_step {
 	STEP_SUCCEED,
 	STEP_FAIL,
 	STEP_AWAIT_RETRY,
+	STEP_RETURN,        /* it was never begun: as if it had not been dispatched */
 	STEP_LOSE,
 	STEP_END_CANCELLED, /* a running job, ended on request */
 	STEP_CANCEL,        /* a waiting job */
@@ -59,6 +60,13 @@ const char *job_status_name(int64_t status);
 const char *job_approval_name(int64_t approval);
 int64_t job_status_of(const char *name);
 int64_t job_approval_of(const char *name);
+
+/*
+ * Is it time?  A clock that was set back holds up nothing but a delay that was asked for: without
+ * one a job is available when it was made, and no retry waits longer than the longest backoff.
+ * The same stands in statements.def.
+ */
+bool job_is_due(int64_t status, int64_t created_us, int64_t available_us, int64_t now_us);
 
 /*
  * How long until the next automatic try, after `attempts` tries: 2 s doubling up to five

@@ -284,6 +284,18 @@ jobs_oldest_approval_us(struct store *store)
 }
 
 int64_t
+jobs_ahead(struct store *store, const struct job *job, int64_t most)
+{
+	struct query *query = store_query(store, STATEMENT_JOB_AHEAD);
+
+	store_put_integer(query, most);
+	store_put_integer(query, job->priority);
+	store_put_integer(query, job->available_us);
+	store_put_integer(query, job->seq);
+	return read_count(query);
+}
+
+int64_t
 jobs_unfinished_of(struct store *store, int64_t uid)
 {
 	struct query *query = store_query(store, STATEMENT_JOB_PENDING_OF);

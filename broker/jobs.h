@@ -98,6 +98,8 @@ int64_t jobs_hooks_failed(struct store *store);
 
 /* When the oldest approval was given that a run may still refer to; 0: there is none. */
 int64_t jobs_oldest_approval_us(struct store *store);
+/* Of the waiting jobs that are free to run: how many go before this one; counts no further than most. */
+int64_t jobs_ahead(struct store *store, const struct job *job, int64_t most);
 /* When the next approved job becomes ready by the clock alone (realtime us); 0: none will. */
 uint64_t jobs_next_ready(struct store *store, uint64_t now_us);
 

@@ -56,6 +56,15 @@ letters_set_policy(struct store *store, const uint8_t sha256[32])
 }
 
 void
+letters_forget_policy(struct store *store)
+{
+	struct query *query = store_query(store, STATEMENT_META_POLICY);
+
+	store_put_bytes(query, "", 0);
+	store_run(query);
+}
+
+void
 letters_add(struct store *store, const struct letter *letter, uint64_t now_us)
 {
 	struct query *query = store_query(store, STATEMENT_OUTBOX_ADD);
@@ -121,10 +130,10 @@ letters_free(struct letter *letter)
 	memset(letter, 0, sizeof(*letter));
 }
 
-void
+int64_t
 letters_drop_unsent(struct store *store)
 {
-	store_run(store_query(store, STATEMENT_OUTBOX_DROP));
+	return store_run(store_query(store, STATEMENT_OUTBOX_DROP));
 }
 
 void

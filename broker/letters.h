@@ -35,6 +35,7 @@ void letters_state(struct store *store, struct letters_state *state);
 void letters_set_held(struct store *store, bool held);
 void letters_set_hooks(struct store *store, int64_t sn, int64_t skipped);
 void letters_set_policy(struct store *store, const uint8_t sha256[32]);
+void letters_forget_policy(struct store *store);
 
 /* Inside a transaction: a record with this number, which must be the next one. */
 void letters_add(struct store *store, const struct letter *letter, uint64_t now_us);
@@ -45,8 +46,8 @@ bool letters_from(struct store *store, uint64_t sn, struct letter *letter);
 uint64_t letters_newest_us(struct store *store); /* when the newest of them was made; 0: none */
 void letters_free(struct letter *letter);
 
-/* Inside a transaction: forget what the auditor has not acknowledged. */
-void letters_drop_unsent(struct store *store);
+/* Inside a transaction: forget what the auditor has not acknowledged; how many records that was. */
+int64_t letters_drop_unsent(struct store *store);
 
 /* Inside a transaction: the auditor has it at seq. */
 void letters_acked(struct store *store, uint64_t sn, uint64_t seq);

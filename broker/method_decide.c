@@ -67,6 +67,7 @@ static uint64_t
 store_decision(struct operation *operation, struct job *job, enum job_step step, const char *type,
     const char *name)
 {
+	const char *cause = step == STEP_APPROVE ? "approved" : NULL;
 	const struct json *params = operation->request.params;
 	const char *by = json_text(json_get(params, "by")),
 	           *reason = json_text(json_get(params, "reason"));
@@ -83,8 +84,8 @@ store_decision(struct operation *operation, struct job *job, enum job_step step,
 	job->decided_uid = who.uid;
 	decision.digest = job->approved_sha256;
 	/* Sealed at once: a decision is what a job's run stands on. */
-	return methods_step(operation->broker, job, type, record_decision(job, &who, reason), true,
-	    &decision);
+	return methods_step_into_queue(operation->broker, job, type, record_decision(job, &who, reason),
+	    true, &decision, cause);
 }
 
 /* --- approve --- */
@@ -119,8 +120,8 @@ approve_assessed(struct operation *operation)
 	struct broker *broker = operation->broker;
 	struct job job;
 
-	if (!jobs_by_id(broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	if (may_decide(operation, &job, STEP_APPROVE, "approved")) {
 		if (!assess_allows(operation->assessment))
 			refuse_decision(operation, &job, "approved", NULL, "policy_denied",

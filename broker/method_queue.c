@@ -34,8 +34,9 @@ set_held(struct operation *operation, bool held)
 	} else {
 		job.held = held;
 		job.updated_us = (int64_t)clock_realtime_us();
-		methods_answer_job_after(operation, methods_step(operation->broker, &job,
-		    held ? "job.held" : "job.released", record_step(&job, &who), false, NULL));
+		methods_answer_job_after(operation, methods_step_into_queue(operation->broker, &job,
+		    held ? "job.held" : "job.released", record_step(&job, &who), false, NULL,
+		    !held && job.approval == APPROVAL_APPROVED ? "released" : NULL));
 	}
 	jobs_free(&job);
 }
@@ -158,6 +159,9 @@ prune_one(struct operation *operation, int64_t seq)
 static void
 answer_pruned(struct operation *operation)
 {
+	/* What was removed is overwritten in the database, and is not left in its write-ahead log. */
+	store_flush(operation->broker->store);
+	store_tidy(operation->broker->store, STORE_TIDY_NOW);
 	operation_answer(operation, operation->answer);
 	operation->answer = NULL;
 }

@@ -4,7 +4,6 @@
 
 #include "cage_text.h"
 #include "limits.h"
-#include "log.h"
 #include "scope.h"
 #include "text.h"
 
@@ -78,8 +77,8 @@ answer_assessed(struct operation *operation)
 	struct json *answer;
 	struct job job;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	answer = assess_json(operation->broker, &job, operation->assessment, true);
 	jobs_free(&job);
 	operation_answer(operation, answer);
@@ -105,8 +104,8 @@ wait_on(struct operation *operation)
 	bool for_end = !what || strcmp(what, "ended") == 0, there;
 	struct job job;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	there = job_is_finished(job.status) || (!for_end && job.approval != APPROVAL_PENDING);
 	if (there && job.effect_sn >= 0)
 		methods_answer_job_after(operation, (uint64_t)job.effect_sn);

@@ -23,26 +23,19 @@ static void run_assess(struct operation *operation);
 static void work_next(struct operation *operation);
 static void run_or_wait(struct operation *operation, struct job *job);
 
-static struct job
-load(struct operation *operation)
-{
-	struct job job;
-
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
-	return job;
-}
-
 /* --- dry --- */
 
 static void
 answer_dry(struct operation *operation)
 {
-	struct job job = load(operation);
 	const struct assessment *assessment = operation->assessment;
-	struct json *answer = present_job(operation->broker, &job),
-	            *dry = json_add_object(answer, "dry_run");
+	struct json *answer, *dry;
+	struct job job;
 
+	if (!methods_load(operation, &job))
+		return;
+	answer = present_job(operation->broker, &job);
+	dry = json_add_object(answer, "dry_run");
 	json_add_boolean(dry, "policy_allowed", assess_allows(assessment));
 	json_add_text(dry, "policy_error", assess_allows(assessment) ? NULL : assessment->reason);
 	jobs_free(&job);
@@ -52,12 +45,15 @@ answer_dry(struct operation *operation)
 static void
 dry_assessed(struct operation *operation)
 {
-	struct job job = load(operation);
 	struct record_who who = methods_who(operation, NULL);
-	uint64_t sn = methods_note(operation->broker, &job, "job.dry_run",
+	struct job job;
+	uint64_t sn;
+
+	if (!methods_load(operation, &job))
+		return;
+	sn = methods_note(operation->broker, &job, "job.dry_run",
 	    record_verdict(&job, &who, assess_allows(operation->assessment),
 	        operation->assessment->reason));
-
 	jobs_free(&job);
 	operation_await_record(operation, sn, answer_dry);
 }
@@ -84,14 +80,17 @@ worker_of(const struct operation *operation)
 static void
 run_waits(struct operation *operation)
 {
-	struct job job = load(operation);
+	struct job job;
 
+	if (!methods_load(operation, &job))
+		return;
 	operation->holds_job = false;
 	operation->deadline_us = 0;
 	if (job_is_finished(job.status))
 		methods_answer_job_after(operation, (uint64_t)job.effect_sn);
 	else if (job.status == JOB_RETRY_WAIT) {
-		int64_t left_us = job.available_us - (int64_t)clock_realtime_us();
+		int64_t left_us = order_is_due(&job) ? 0 :
+		    job.available_us - (int64_t)clock_realtime_us();
 
 		operation->deadline_us =
 		    clock_monotonic_us() + (uint64_t)(left_us > 0 ? left_us : 0) + 1000;
@@ -145,8 +144,10 @@ run_now(struct operation *operation, struct job *job)
 static void
 run_assessed(struct operation *operation)
 {
-	struct job job = load(operation);
+	struct job job;
 
+	if (!methods_load(operation, &job))
+		return;
 	operation->holds_job = false;
 	if (is_work(operation) && (!job_may(STEP_DISPATCH, job.status, job.approval) ||
 	    order_blocks(operation->broker, &job) & ~(uint32_t)ORDER_PASSES)) {
@@ -190,11 +191,12 @@ run_or_wait(struct operation *operation, struct job *job)
 static void
 run_assess(struct operation *operation)
 {
-	struct job job = load(operation);
-	bool due = job.available_us <= (int64_t)clock_realtime_us();
+	struct job job;
 
+	if (!methods_load(operation, &job))
+		return;
 	operation->deadline_us = 0;
-	if (job.status == JOB_RETRY_WAIT && !due)
+	if (job.status == JOB_RETRY_WAIT && !order_is_due(&job))
 		run_waits(operation); /* woken by another step */
 	else if (!job_is_waiting(job.status) || job.approval != APPROVAL_APPROVED)
 		run_waits(operation);
@@ -228,7 +230,7 @@ may_begin(struct operation *operation, const struct job *job)
 		    "another client is about to run this job");
 	else if (!is_free(operation, job))
 		return false;
-	else if (job->status == JOB_QUEUED && job->available_us > (int64_t)clock_realtime_us())
+	else if (job->status == JOB_QUEUED && !order_is_due(job))
 		operation_refuse(operation, "invalid_job_state",
 		    "the job is not to run before its time");
 	else
@@ -239,8 +241,10 @@ may_begin(struct operation *operation, const struct job *job)
 static void
 begin_run(struct operation *operation)
 {
-	struct job job = load(operation);
+	struct job job;
 
+	if (!methods_load(operation, &job))
+		return;
 	if (job.effect_sn >= 0 &&
 	    !outbox_is_settled(&operation->broker->outbox, (uint64_t)job.effect_sn))
 		operation_await_record(operation, (uint64_t)job.effect_sn, begin_run);
@@ -278,8 +282,10 @@ method_job_run(struct operation *operation)
 void
 methods_run_own(struct operation *operation)
 {
-	struct job job = load(operation);
+	struct job job;
 
+	if (!methods_load(operation, &job))
+		return;
 	if (weigh_expiry(operation, &job))
 		run_assess(operation);
 	jobs_free(&job);
@@ -321,7 +327,8 @@ work_next(struct operation *operation)
 		return;
 	}
 	json_boolean(json_get(operation->request.params, "execute"), &execute);
-	job = load(operation);
+	if (!methods_load(operation, &job))
+		return;
 	operation->holds_job = execute;
 	if (!execute)
 		assess_begin(operation, &job, dry_assessed);

@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "limits.h"
-#include "log.h"
 #include "text.h"
 
 #include "assess.h"
 #include "broker.h"
+#include "hidden.h"
 #include "methods.h"
 #include "present.h"
 #include "submission.h"
@@ -18,8 +18,8 @@ answer_submitted(struct operation *operation, bool created)
 	struct job job;
 	struct json *answer;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	answer = present_job(operation->broker, &job);
 	json_add_boolean(answer, "created", created);
 	json_add(answer, "assessment",
@@ -98,6 +98,28 @@ add_needs(struct operation *operation, struct job *job)
 	return true;
 }
 
+static const char *
+rule_of(const void *context, size_t element)
+{
+	const struct submission *submission = context;
+
+	for (size_t i = 0; i < submission->pass_count; i++)
+		if (submission->passes[i].element == element)
+			return submission->passes[i].rule;
+	return "same_value";
+}
+
+/* Behind the proposal, in its transaction: the answer waits for both. */
+static uint64_t
+add_override(struct operation *operation, const struct job *job)
+{
+	const struct submission *submission = operation->submission;
+	struct record_who who = methods_who(operation, submission->by);
+
+	return outbox_add(&operation->broker->outbox, "secret.override",
+	    record_override(job, &who, submission->reason, rule_of, submission), false, job->seq);
+}
+
 static void
 store_new(struct operation *operation)
 {
@@ -118,6 +140,8 @@ store_new(struct operation *operation)
 		return;
 	sn = outbox_add(&broker->outbox, "job.proposed",
 	    record_proposed(job, assess_allows(assessment), assessment->reason), false, job->seq);
+	if (hidden_count(job) > 0)
+		sn = add_override(operation, job);
 	job->effect_sn = (int64_t)sn;
 	jobs_change(broker->store, job);
 	outbox_commit(&broker->outbox);

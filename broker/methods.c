@@ -67,14 +67,23 @@ methods_may_propose(struct operation *operation)
 	return false;
 }
 
+bool
+methods_load(struct operation *operation, struct job *job)
+{
+	if (jobs_by_id(operation->broker->store, operation->job, job))
+		return true;
+	operation_refuse(operation, "job_not_found", "there is no such job any more: it was pruned");
+	return false;
+}
+
 void
 methods_answer_job(struct operation *operation)
 {
 	struct job job;
 	struct json *answer;
 
-	if (!jobs_by_id(operation->broker->store, operation->job, &job))
-		fatal("store: a job is gone");
+	if (!methods_load(operation, &job))
+		return;
 	answer = present_job(operation->broker, &job);
 	jobs_free(&job);
 	operation_answer(operation, answer);
@@ -90,6 +99,13 @@ uint64_t
 methods_step(struct broker *broker, struct job *job, const char *type, struct json *d, bool seal,
     const struct decision *decision)
 {
+	return methods_step_into_queue(broker, job, type, d, seal, decision, NULL);
+}
+
+uint64_t
+methods_step_into_queue(struct broker *broker, struct job *job, const char *type, struct json *d,
+    bool seal, const struct decision *decision, const char *cause)
+{
 	uint64_t sn;
 
 	store_begin(broker->store);
@@ -100,6 +116,8 @@ methods_step(struct broker *broker, struct job *job, const char *type, struct js
 		attempts_decided(broker->store, job->seq, decision);
 	if (job_is_finished(job->status))
 		order_job_ended(broker, job);
+	if (cause)
+		order_enter(broker, job, cause);
 	outbox_commit(&broker->outbox);
 	operation_job_changed(broker, job->id.at);
 	return sn;

@@ -30,6 +30,9 @@ bool methods_may_change(struct operation *operation);
 /* May a job be proposed?  As above, and also refused while space for the log is low. */
 bool methods_may_propose(struct operation *operation);
 
+/* operation->job as it is now.  False: it has been pruned meanwhile, and the operation has been refused. */
+bool methods_load(struct operation *operation, struct job *job);
+
 /* When record sn is durable: answer with operation->job as it is then. */
 void methods_answer_job_after(struct operation *operation, uint64_t sn);
 void methods_answer_job(struct operation *operation);
@@ -40,6 +43,13 @@ void methods_answer_job(struct operation *operation);
  */
 uint64_t methods_step(struct broker *broker, struct job *job, const char *type, struct json *d,
     bool seal, const struct decision *decision);
+
+/*
+ * The same for a step after which the approved job stands in the queue, with job.queued right behind
+ * its record.  cause: see record_queued().
+ */
+uint64_t methods_step_into_queue(struct broker *broker, struct job *job, const char *type,
+    struct json *d, bool seal, const struct decision *decision, const char *cause);
 
 /* What was assessed is what is approved, and for how long. */
 struct assessment;

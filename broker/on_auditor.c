@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "broker.h"
+#include "rules.h"
 #include "sealed.h"
 #include "witnesses.h"
 
@@ -13,6 +14,7 @@ broker_on_broker_welcome(struct broker *broker, const struct message *message)
 	memcpy(broker->genesis_key, welcome->genesis_key, sizeof(broker->genesis_key));
 	memcpy(broker->log_key, welcome->log_key, sizeof(broker->log_key));
 	outbox_welcome(&broker->outbox, welcome);
+	rules_record(broker, NULL);
 	broker_serve_clients(broker);
 }
 
@@ -27,6 +29,7 @@ void
 broker_on_record_refused(struct broker *broker, const struct message *message)
 {
 	outbox_refused(&broker->outbox, &message->body.record_refused);
+	broker_serve_clients(broker);
 }
 
 void

@@ -268,7 +268,7 @@ operation_job_changed(struct broker *broker, const uint8_t job[16])
 {
 	for (struct operation *at = broker->operations; at; at = at->next)
 		if (memcmp(at->job, job, 16) == 0)
-			at->woken |= at->wait == WAIT_JOB;
+			at->woken |= at->wait == WAIT_JOB || at->wait == WAIT_RUN;
 }
 
 void

@@ -24,7 +24,7 @@ enum operation_wait {
 	WAIT_WOKEN,  /* operation->woken: an assessment, a sealed head */
 	WAIT_RECORD, /* record operation->sn is durable in log and store */
 	WAIT_JOB,    /* a step of operation->job was taken, or the deadline */
-	WAIT_RUN,    /* some run ended: a slot, a place in a group or a key is free */
+	WAIT_RUN,    /* such a step, or the end of any run: a slot, a place in a group or a key is free */
 	WAIT_TIME,   /* the deadline */
 	WAIT_EVENT,  /* record operation->sn is durable, or the deadline */
 };

@@ -52,6 +52,13 @@ order_blocks(const struct broker *broker, const struct job *job)
 	    (mutex_is_taken(broker, job->mutex) ? ORDER_MUTEX : 0u);
 }
 
+bool
+order_is_due(const struct job *job)
+{
+	return job_is_due(job->status, job->created_us, job->available_us,
+	    (int64_t)clock_realtime_us());
+}
+
 void
 order_add_names(struct json *names, uint32_t blocks)
 {
@@ -70,6 +77,37 @@ order_pause(struct broker *broker, bool paused)
 {
 	letters_set_held(broker->store, paused);
 	broker->paused = paused;
+}
+
+/* --- in the queue --- */
+
+/* What keeps it for now.  Free slots are left out: they change with every moment. */
+static struct json *
+waiting_for(const struct broker *broker, const struct job *job)
+{
+	struct json *names = json_array();
+
+	if (job->available_us > (int64_t)clock_realtime_us())
+		json_add_text(names, NULL, job->status == JOB_RETRY_WAIT ? "retry" : "delay");
+	order_add_names(names, order_blocks(broker, job));
+	return names;
+}
+
+/* The answer to what brought it there does not wait for this: the log has it right behind. */
+void
+order_enter(struct broker *broker, const struct job *job, const char *cause)
+{
+	struct json *after = json_array();
+
+	order_add_needs(broker, job, after);
+	if (json_count(after) == 0) {
+		json_free(after);
+		after = NULL;
+	}
+	outbox_add(&broker->outbox, "job.queued",
+	    record_queued(job, cause, jobs_ahead(broker->store, job, RECORD_AHEAD_MOST),
+	        waiting_for(broker, job), after),
+	    false, job->seq);
 }
 
 /* --- jobs that wait for others --- */
@@ -135,13 +173,18 @@ tell_one(struct broker *broker, int64_t seq, const struct job *on, enum order_wa
 
 	if (!jobs_by_seq(broker->store, seq, &job))
 		fatal("store: a job is gone");
-	needs_meet(broker->store, seq, on->seq);
+	if (met)
+		needs_meet(broker->store, seq, on->seq);
+	else
+		needs_in_vain(broker->store, seq, on->seq);
 	if (job_is_waiting(job.status)) {
 		job.updated_us = (int64_t)clock_realtime_us();
 		job.needs -= job.needs > 0;
 		if (!met)
 			end_in_vain(broker, &job, on);
 		jobs_change(broker->store, &job);
+		if (met && job.needs == 0 && job.approval == APPROVAL_APPROVED)
+			order_enter(broker, &job, "needs");
 		operation_job_changed(broker, job.id.at);
 		if (!met)
 			order_job_ended(broker, &job); /* as deep as jobs wait for each other */

@@ -47,6 +47,12 @@ bool order_need(struct broker *broker, struct job *job, const struct job *on, en
  */
 void order_job_ended(struct broker *broker, const struct job *job);
 
+/*
+ * Inside a transaction, for an approved job that waits, once it is written: job.queued, behind the
+ * record of what brought it there.  cause: see record_queued().
+ */
+void order_enter(struct broker *broker, const struct job *job, const char *cause);
+
 /* Hold or release the whole queue, inside a transaction. */
 void order_pause(struct broker *broker, bool paused);
 
@@ -55,5 +61,8 @@ void order_add_needs(struct broker *broker, const struct job *job, struct json *
 
 /* "ok", "any", "notok"; 0: none of them. */
 enum order_want order_want_of(const char *name);
+
+/* Is it time for this job, by the clock on the wall? */
+bool order_is_due(const struct job *job);
 
 #endif

@@ -98,8 +98,9 @@ send_more(struct outbox *outbox)
 }
 
 /*
- * The log is right: what we had not sent yet it has never seen, and never will.  Everything that
- * was approved may have run since: it is decided anew, under attempt numbers that were never used.
+ * The log is right: in place of what we have not acknowledged it holds what the newer database sent.
+ * Everything that was approved may have run since: it is decided anew, under attempt numbers that
+ * were never used; and which policy it saw last is not what we remember.
  */
 static void
 resync(struct outbox *outbox, const struct msg_broker_welcome *welcome)
@@ -116,7 +117,8 @@ resync(struct outbox *outbox, const struct msg_broker_welcome *welcome)
 	memcpy(outbox->acked_hash, welcome->last_line, sizeof(outbox->acked_hash));
 	outbox->next_sn = outbox->unsent_sn = welcome->last_sn + 1;
 	store_begin(outbox->store);
-	letters_drop_unsent(outbox->store);
+	json_add_integer(d, "dropped", letters_drop_unsent(outbox->store));
+	letters_forget_policy(outbox->store);
 	letters_set_acked(outbox->store, outbox->acked_sn, outbox->acked_seq, outbox->acked_hash);
 	jobs_resync(outbox->store);
 	outbox_add(outbox, "db.resync", d, true, 0);

@@ -256,6 +256,10 @@ put_options(const struct plan_source *source, struct fields_writer *writer)
 		fields_put_u64(writer, PLAN_MINIMUM, source->cage->minimum);
 	if (source->input_length)
 		fields_put(writer, PLAN_STDIN, source->input, source->input_length);
+	if (source->secret_key)
+		fields_put(writer, PLAN_SECRET_KEY, source->secret_key, 32);
+	for (size_t i = 0; i < source->secret_count; i++)
+		fields_put(writer, PLAN_SECRET, &source->secrets[i], sizeof(source->secrets[i]));
 }
 
 static bool

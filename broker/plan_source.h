@@ -32,6 +32,9 @@ struct plan_source {
 	bool retry_safe;
 	const unsigned char *input;    /* standard input, at most LIMIT_STDIN_BYTES */
 	size_t input_length;           /* 0: none */
+	const uint8_t *secret_key;     /* 32 bytes; NULL: there are none */
+	const struct plan_secret *secrets;
+	size_t secret_count;           /* at most LIMIT_SECRETS */
 	uint64_t timeout_ms;
 	const struct policy_limits *limits;
 };

@@ -105,6 +105,12 @@ policy_keep_bytes(const struct policy *policy)
 	return policy->limits.keep_bytes;
 }
 
+bool
+policy_secret_override(const struct policy *policy)
+{
+	return policy->secret_override;
+}
+
 uint64_t
 policy_approval_seconds(const struct policy *policy)
 {

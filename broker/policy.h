@@ -18,6 +18,7 @@
  *                           memory_bytes tmp_bytes}
  *   cage                   {profile read_paths write_paths minimum network}
  *   approvals              {expires_seconds}
+ *   secrets                {override}
  *   audit                  {export_command witnesses quorum require deadline_seconds}
  *   queue                  {slots workers groups on_audit_loss hooks}
  *   rule: program args effect reason match not_match digests cage limits
@@ -103,6 +104,7 @@ enum network policy_network_bounds(const struct policy *policy, struct tcp_ports
 const char *policy_search_path(const struct policy *policy); /* absolute directories joined by ':' */
 uint64_t policy_max_timeout_seconds(const struct policy *policy);
 uint64_t policy_keep_bytes(const struct policy *policy);     /* version 1: max_output_chars */
+bool policy_secret_override(const struct policy *policy); /* may an operator let a secret in argv pass? */
 uint64_t policy_approval_seconds(const struct policy *policy); /* how long an approval holds */
 
 /* May this variable come from a caller?  Never PATH HOME TMPDIR USER SHELL, never LD_* and other loader names. */

@@ -218,6 +218,21 @@ decide_rest(
 		    "variable %zu of the environment is not on the allow-list", variable + 1);
 }
 
+/*
+ * Which of these it is would tell whoever proposes what lies where it cannot look.  The same is asked of a
+ * script's interpreter.
+ */
+static void
+say_no_program(const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
+{
+	bool bare = request->argc > 0 && !strchr(request->argv[0], '/');
+
+	say(answer, VERDICT_NO_PROGRAM, "the program is not available: it, or the interpreter that its first line "
+	    "names by a whole path, is not there%s%.200s%s, is no regular file that can be executed, or is not readable "
+	    "for who proposed it", bare ? " (searched: " : "", bare ? policy_search_path(policy) : "",
+	    bare ? ")" : "");
+}
+
 void
 policy_decide(
     const struct policy *policy, const struct policy_request *request, struct policy_answer *answer)
@@ -228,9 +243,7 @@ policy_decide(
 		return;
 	}
 	if (!request->program_known || request->argc == 0) {
-		say(answer, VERDICT_NO_PROGRAM,
-		    "the program is not available: it is not there, no regular file that can be executed, "
-		    "or not readable for who proposed it");
+		say_no_program(policy, request, answer);
 		return;
 	}
 	if (request->timeout_seconds > policy->timeout_seconds)

@@ -11,7 +11,7 @@
 static const char *const known_events[] = { "job.proposed", "job.approved", "job.denied",
 	"job.decision_refused", "job.expired", "job.stale", "job.dispatch", "job.cancel_requested",
 	"job.cancelled", "job.finished", "job.succeeded", "job.failed", "job.retry_wait", "job.lost",
-	"job.dead", "job.retry", "job.held", "job.released", NULL };
+	"job.dead", "job.retry", "job.held", "job.released", "job.queued", NULL };
 
 static bool
 is_listed(const char *name, const char *const *names)

@@ -65,7 +65,7 @@ read_row(struct loading *loading, const struct json *given, const char *where, s
 	uint64_t value = 0;
 	char name[96];
 
-	text_format(name, sizeof(name), "%s.%s", where, rows[row].key);
+	text_format(name, sizeof(name), "%s.%s%s", where, rows[row].key, rows[row].zero ? ", unless it is 0," : "");
 	if (!rows[row].zero || !json_integer(given, &number) || number != 0)
 		if (!policy_read_number(loading, given, name, rows[row].least, rows[row].most, &value))
 			return false;

@@ -80,6 +80,7 @@ struct policy {
 	struct text_list fixed;       /* "NAME=value" */
 	const char *search_path;
 	uint64_t timeout_seconds, approval_seconds;
+	bool secret_override;
 	unsigned slots, workers;
 	struct { const char *name; unsigned parallel; } groups[LIMIT_GROUPS];
 	size_t group_count;

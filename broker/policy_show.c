@@ -144,6 +144,7 @@ policy_summary(const struct policy *policy)
 	json_add_integer(summary, "max_timeout_seconds", (int64_t)policy->timeout_seconds);
 	json_add_integer(summary, "keep_bytes", (int64_t)policy->limits.keep_bytes);
 	json_add_integer(summary, "approval_seconds", (int64_t)policy->approval_seconds);
+	json_add_boolean(summary, "secret_override", policy->secret_override);
 	json_add_integer(summary, "slots", policy->slots);
 	json_add_integer(summary, "workers", policy->workers);
 	add_audit(summary, policy->audit);

@@ -204,6 +204,21 @@ read_approvals(struct loading *loading, const struct json *value)
 	        "approvals.expires_seconds", 1, 31536000, &loading->policy->approval_seconds);
 }
 
+/* Nobody lets a secret pass unless the policy says that an operator may. */
+static bool
+read_secrets(struct loading *loading, const struct json *value)
+{
+	static const char *const known[] = { "override", NULL };
+	const struct json *given = json_get(value, "override");
+
+	if (!value)
+		return true;
+	if (!policy_read_keys(loading, value, "secrets", known))
+		return false;
+	return !given || json_boolean(given, &loading->policy->secret_override) ||
+	    policy_refuse(loading, given, "secrets.override must be true or false");
+}
+
 /*
  * Sections whose work is not done: an empty object says nothing and is taken, anything else is
  * refused.
@@ -211,9 +226,9 @@ read_approvals(struct loading *loading, const struct json *value)
 static bool
 refuse_unsupported(struct loading *loading)
 {
-	static const char *const sections[] = { "secrets", "agents" };
+	static const char *const sections[] = { "agents" };
 
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		const struct json *value = json_get(loading->root, sections[i]);
 
 		if (value && !json_is_object(value))
@@ -247,5 +262,6 @@ policy_load_v2(struct loading *loading)
 	    policy_read_allowlist(loading, json_get(root, "environment_allowlist")) &&
 	    read_queue(loading, json_get(root, "queue")) &&
 	    read_approvals(loading, json_get(root, "approvals")) &&
+	    read_secrets(loading, json_get(root, "secrets")) &&
 	    policy_read_audit(loading, json_get(root, "audit"));
 }

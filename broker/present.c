@@ -10,19 +10,11 @@
 
 #include "broker.h"
 #include "dispatch.h"
+#include "hidden.h"
 #include "job.h"
 #include "present.h"
 #include "order.h"
 #include "rules.h"
-
-void
-present_command(struct json *object, const char *key, const struct bytes *argv)
-{
-	struct json *command = json_add_array(object, key);
-
-	for (const char *arg = jobs_list_next(argv, NULL); arg; arg = jobs_list_next(argv, arg))
-		json_add_bytes(command, NULL, arg, strlen(arg));
-}
 
 void
 present_digest(struct json *object, const char *key, const struct bytes *digest)
@@ -103,6 +95,8 @@ reason_text(const struct attempt *attempt)
 		    "nobody knows whether it started";
 	if (attempt->outcome == OUTCOME_REFUSED && attempt->stage == STAGE_MINIMUM)
 		return "a layer of the policy's minimum is missing; layers has those that there are";
+	if (attempt->outcome == OUTCOME_REFUSED && attempt->stage == STAGE_STOPPED)
+		return "the daemons ended before anything of it was begun";
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		return "violated: a protected path was made or replaced, see the result";
 	if (attempt->outcome == OUTCOME_LIMIT)
@@ -133,10 +127,26 @@ add_boot(struct json *one, const struct attempt *attempt)
 	json_add_text(one, "boot_id", uuid);
 }
 
+struct attempt_list {
+	struct json *array;
+	const struct boot *boot;
+};
+
+/* Under which uid it ran, as the kernel's own records name it: that of its slot, for good (launch/uids.c). */
+static void
+add_uid(struct json *one, const struct boot *boot, const struct attempt *attempt)
+{
+	if (attempt->slot >= 0 && attempt->slot < boot->slot_count)
+		json_add_integer(one, "uid", boot->slots[attempt->slot].job);
+	else
+		json_add_null(one, "uid");
+}
+
 static void
 add_attempt(void *context, const struct attempt *attempt)
 {
-	struct json *one = json_add_object(context, NULL);
+	const struct attempt_list *list = context;
+	struct json *one = json_add_object(list->array, NULL);
 	bool ended = attempt->outcome != 0;
 
 	json_add_integer(one, "attempt", attempt->number);
@@ -169,6 +179,7 @@ add_attempt(void *context, const struct attempt *attempt)
 	json_add_integer(one, "stderr_bytes", attempt->err_bytes);
 	json_add_integer(one, "redactions", attempt->redactions);
 	json_add_text(one, "worker", attempt->worker);
+	add_uid(one, list->boot, attempt);
 	add_boot(one, attempt);
 }
 
@@ -193,7 +204,6 @@ static void
 add_waiting(struct broker *broker, struct json *object, const struct job *job)
 {
 	struct json *list = json_add_array(object, "waiting_for");
-	uint64_t now_us = clock_realtime_us();
 
 	if (job_is_finished(job->status))
 		return;
@@ -205,7 +215,7 @@ add_waiting(struct broker *broker, struct json *object, const struct job *job)
 		json_add_text(list, NULL, "hook");
 	else if (job->approval != APPROVAL_APPROVED)
 		json_add_text(list, NULL, "approval");
-	if (job->available_us > (int64_t)now_us)
+	if (!order_is_due(job))
 		json_add_text(list, NULL, job->status == JOB_RETRY_WAIT ? "retry" : "delay");
 	else if (!job->hook && job->approval == APPROVAL_APPROVED && !order_blocks(broker, job))
 		json_add_text(list, NULL, dispatch_has_slot(broker) ? "worker" : "slot");
@@ -221,7 +231,7 @@ add_first_fields(struct json *object, const struct job *job)
 	text_uuid(uuid, job->id.at);
 	json_add_text(object, "id", uuid);
 	json_add_text(object, "idempotency_key", job->key);
-	present_command(object, "command", &job->argv);
+	hidden_add_command(object, "command", job);
 	json_add_text(object, "status", job_status_name(job->status));
 	json_add_seconds(object, "created_at", job->created_us);
 	json_add_seconds(object, "updated_at", job->updated_us);
@@ -268,7 +278,8 @@ present_job(struct broker *broker, const struct job *job)
 	    job->status == JOB_RUNNING && job->cancel_us != 0);
 	present_time(object, "approval_expires_at", job->approval_expires_us);
 	add_waiting(broker, object, job);
-	attempts_each(broker->store, job->seq, add_attempt, json_add_array(object, "attempts_log"));
+	attempts_each(broker->store, job->seq, add_attempt,
+	    &(struct attempt_list){ json_add_array(object, "attempts_log"), &broker->boot });
 	attempts_each_decision(broker->store, job->seq, add_decision,
 	    json_add_array(object, "decisions"));
 	rules_warn(broker, json_add_array(object, "warnings"));

@@ -11,9 +11,6 @@ struct broker;
 
 struct json *present_job(struct broker *broker, const struct job *job);
 
-/* argv: texts, or {"b64":...} where an element is not UTF-8. */
-void present_command(struct json *object, const char *key, const struct bytes *argv);
-
 /* "sha256:<hex>", or null. */
 void present_digest(struct json *object, const char *key, const struct bytes *digest);
 

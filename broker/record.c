@@ -7,6 +7,7 @@
 #include "scope.h"
 #include "text.h"
 
+#include "hidden.h"
 #include "job.h"
 #include "record.h"
 
@@ -70,27 +71,27 @@ add_text(struct json *d, const char *key, const char *text)
 static void
 add_command(struct json *d, const struct job *job)
 {
-	struct json *command = json_array(), *summary;
+	struct json *whole = json_object(), *summary;
+	struct bytes shown = hidden_argv(job);
 	uint8_t sha256[DIGEST_BYTES];
 	char hex[2 * DIGEST_BYTES + 1];
 	size_t length;
 	scoped_free char *printed = NULL;
 
-	for (const char *arg = jobs_list_next(&job->argv, NULL); arg;
-	     arg = jobs_list_next(&job->argv, arg))
-		json_add_bytes(command, NULL, arg, strlen(arg));
-	printed = json_print(command, &length);
-	if (length <= COMMAND_MOST) {
-		json_add(d, "command", command);
-		return;
+	hidden_add_command(whole, "command", job);
+	printed = json_print(json_get(whole, "command"), &length);
+	if (length <= COMMAND_MOST)
+		json_add(d, "command", json_copy(json_get(whole, "command")));
+	else {
+		digest_take(sha256, shown.at, shown.length);
+		text_hex(hex, sha256, DIGEST_BYTES);
+		summary = json_add_object(d, "command");
+		json_add_integer(summary, "elements", (int64_t)jobs_list_count(&job->argv));
+		json_add_integer(summary, "bytes", (int64_t)shown.length);
+		json_add_text(summary, "sha256", hex); /* over the elements, each with a NUL behind it */
 	}
-	json_free(command);
-	digest_take(sha256, job->argv.at, job->argv.length);
-	text_hex(hex, sha256, DIGEST_BYTES);
-	summary = json_add_object(d, "command");
-	json_add_integer(summary, "elements", (int64_t)jobs_list_count(&job->argv));
-	json_add_integer(summary, "bytes", (int64_t)job->argv.length);
-	json_add_text(summary, "sha256", hex); /* over the elements, each with a NUL behind it */
+	json_free(whole);
+	bytes_free(&shown);
 }
 
 /* What somebody wants to be run. */
@@ -128,6 +129,34 @@ record_proposed(const struct job *job, bool allowed, const char *reason)
 		add_text(d, "meta", job->meta);
 	json_add_boolean(d, "allowed", allowed);
 	add_text(d, "reason", reason);
+	add_digest(d, "spec_sha256", &job->spec_sha256);
+	return d;
+}
+
+struct json *
+record_override(const struct job *job, const struct record_who *who, const char *reason,
+    const char *(*rule_of)(const void *context, size_t element), const void *context)
+{
+	struct json *d = begin(job), *elements;
+	size_t element = 0;
+	char place[32], hex[HIDDEN_HEX];
+
+	add_who(d, who);
+	add_text(d, "reason", reason);
+	elements = json_add_array(d, "elements");
+	for (const char *arg = jobs_list_next(&job->argv, NULL); arg;
+	     arg = jobs_list_next(&job->argv, arg), element++) {
+		struct json *one;
+
+		if (!hidden_element(job, element))
+			continue;
+		one = json_add_object(elements, NULL);
+		text_format(place, sizeof(place), "command[%zu]", element);
+		json_add_text(one, "place", place);
+		json_add_text(one, "rule", rule_of(context, element));
+		hidden_hmac(job, arg, hex);
+		json_add_text(one, "hmac", hex);
+	}
 	add_digest(d, "spec_sha256", &job->spec_sha256);
 	return d;
 }
@@ -214,6 +243,34 @@ record_verdict(const struct job *job, const struct record_who *who, bool allowed
 	add_who(d, who);
 	json_add_boolean(d, "allowed", allowed);
 	add_text(d, "reason", reason);
+	return d;
+}
+
+struct json *
+record_queued(const struct job *job, const char *cause, int64_t ahead, struct json *waiting,
+    struct json *after)
+{
+	struct json *d = begin(job);
+
+	json_add_text(d, "cause", cause);
+	json_add_integer(d, "attempt", job->runs + 1);
+	json_add_integer(d, "attempts_left", job->max_attempts - job->attempts);
+	json_add_integer(d, "priority", job->priority);
+	json_add_integer(d, "ahead", ahead);
+	json_add_integer(d, "not_before_us", job->available_us);
+	if (job->expires_us)
+		json_add_integer(d, "expires_us", job->expires_us);
+	if (job->approval_expires_us)
+		json_add_integer(d, "approval_expires_us", job->approval_expires_us);
+	add_text(d, "key", job->key);
+	if (job->group_name)
+		add_text(d, "group", job->group_name);
+	if (job->mutex)
+		add_text(d, "mutex", job->mutex);
+	json_add(d, "waiting_for", waiting);
+	if (after)
+		json_add(d, "after", after);
+	add_digest(d, "spec_sha256", &job->approved_sha256);
 	return d;
 }
 

@@ -8,11 +8,13 @@
  *   type                  when
  *   job.proposed          stored as pending, with the policy's verdict
  *   job.refused           not stored: looks like a secret, or breaks a bound; never the value
+ *   secret.override       stored although arguments hold secrets: who let them pass, and why
  *   job.policy            an approved job was not started because no policy is loaded
  *   job.approved job.denied job.decision_refused
  *   job.expired           an approval's time was over
  *   job.stale             what was approved is not what would run: pending again
  *   job.dry_run
+ *   job.queued            an approved job entered the queue, or became free in it: where it stands
  *   job.dispatch          exactly {"job","attempt","slot","spec_sha256"}: the auditor reads it
  *   job.cancel_requested job.cancelled
  *   job.finished          an attempt ended; with next_try_us the job waits for the next
@@ -42,6 +44,9 @@ struct record_who {
 };
 
 struct json *record_proposed(const struct job *job, bool allowed, const char *reason);
+/* rule_of(): what was found in a hidden element. */
+struct json *record_override(const struct job *job, const struct record_who *who, const char *reason,
+    const char *(*rule_of)(const void *context, size_t element), const void *context);
 /* Of a hook's run, for this event (event.h): with d.hook; and the policy's yes, with its digest. */
 struct json *record_hook(const struct job *job, const struct json *event);
 struct json *record_hook_approved(const struct job *job, const struct record_who *who,
@@ -55,6 +60,13 @@ struct json *record_decision_refused(const struct job *job, const struct record_
 /* job.policy, job.dead, job.dry_run: who may be NULL. */
 struct json *record_verdict(const struct job *job, const struct record_who *who, bool allowed,
     const char *reason);
+/*
+ * cause: "approved", "retry", "released" or "needs".  ahead: jobs that go before it, at most
+ * RECORD_AHEAD_MOST of them are counted.  Takes waiting (names, as in waiting_for) and after (or NULL).
+ */
+#define RECORD_AHEAD_MOST 100
+struct json *record_queued(const struct job *job, const char *cause, int64_t ahead, struct json *waiting,
+    struct json *after);
 struct json *record_expired(const struct job *job);
 struct json *record_stale(const struct job *job, const struct json *changes);
 struct json *record_dispatch(const struct job *job, const struct run_name *run,

@@ -237,6 +237,10 @@ why_refused(const struct attempt *attempt)
 	if (attempt->stage == STAGE_PROTECT && attempt->error == E2BIG)
 		return "the workspace is too large, too deep or has too many repositories to protect them all, see "
 		       "nested in agent-safe-policy(5)";
+	if (attempt->stage == STAGE_PLAN && attempt->error == EEXIST)
+		return "a run of this number is there already, unknown to the database that was put back";
+	if (attempt->stage == STAGE_STOPPED)
+		return "the daemons ended before anything of it was begun";
 	return attempt->error ? strerror((int)attempt->error) : "not what was approved";
 }
 

@@ -73,20 +73,18 @@ load_from(const struct broker *broker, int fd, char error[512])
 }
 
 /*
- * A root that is written through a link is where launch found it to be.  That can be told when
- * launch kept every root; one that it left out has said so in the log, and serves nobody.
+ * A root that is written through a link is where launch found it to be; what launch left out it has
+ * said in the log, and that serves nobody.
  */
 static void
 resolve_roots(const struct broker *broker, struct policy *policy)
 {
-	unsigned roots = 0; /* they come before what lies beside them */
+	for (unsigned i = 0; i < broker->boot.root_count; i++) {
+		const struct boot_root *root = &broker->boot.roots[i];
 
-	while (roots < broker->boot.root_count && !(broker->boot.roots[roots].flags & ROOT_EXTRA))
-		roots++;
-	if (policy_root_count(policy) != roots)
-		return;
-	for (unsigned i = 0; i < roots; i++)
-		policy_resolve_root(policy, i, broker->boot.roots[i].path);
+		if (!(root->flags & ROOT_EXTRA)) /* their places behind the roots' are not the policy's roots */
+			policy_resolve_root(policy, root->index, root->path);
+	}
 }
 
 /* Where the loaded file lies now, as the kernel has it; empty when that cannot be told. */

@@ -12,7 +12,6 @@
 #include "store_schema.h"
 
 #define STORE_FILE "queue.db"
-#define WAL_PAGES_MOST 1024 /* 4 MiB of 4 KiB pages */
 
 struct query {
 	struct store *store;
@@ -201,6 +200,7 @@ store_open(void)
 	register_files();
 	check(store, sqlite3_open_v2(STORE_FILE, &store->db, flags, "agent-safe"), "open");
 	harden(store);
+	store_forget_copy(STORE_BACKUP);
 	check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), "the queue's file");
 	store_make_tables(store);
 	sqlite3_wal_hook(store->db, on_commit_to_wal, store);
@@ -239,6 +239,8 @@ store_turn(struct store *store)
 void
 store_begin(struct store *store)
 {
+	if (store->turn.open && store->turn.unsynced)
+		store_flush(store); /* its own commit; ours syncs both */
 	if (store->turn.open)
 		return; /* joins what is gathered */
 	store_run(store_query(store, STATEMENT_BEGIN));
@@ -259,9 +261,11 @@ set_synced(struct store *store, bool synced)
 void
 store_begin_unsynced(struct store *store)
 {
-	if (!store->turn.gathering)
-		set_synced(store, false);
-	store_begin(store);
+	if (store->turn.open)
+		return; /* joins what is gathered, and what that needs */
+	set_synced(store, false);
+	store_run(store_query(store, STATEMENT_BEGIN));
+	store->turn.open = store->turn.gathering;
 }
 
 void
@@ -285,12 +289,15 @@ store_rollback(struct store *store)
 }
 
 void
-store_tidy(struct store *store, bool now)
+store_tidy(struct store *store, enum store_tidy when)
 {
-	if (store->wal_pages == 0 || (!now && store->wal_pages < WAL_PAGES_MOST))
+	if (store->wal_pages < (int)when)
 		return;
+	/* Under load the file keeps its blocks: to write over them takes the disk less than new ones. */
 	check(store,
-	    sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
+	    sqlite3_wal_checkpoint_v2(store->db, NULL,
+	        when == STORE_TIDY_BUSY ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_TRUNCATE,
+	        NULL, NULL),
 	    "checkpoint");
 	store->wal_pages = 0;
 }

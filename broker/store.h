@@ -51,7 +51,8 @@ void store_rollback(struct store *store);
  * From store_gather() to store_gathered() transactions are joined into one, with one sync, which
  * store_flush() commits.  Whoever lets anything leave this process that rests on what was stored,
  * to a client, the executor or the auditor, calls store_flush() before; the rest is committed by
- * store_gathered().  Without gathering it does nothing.
+ * store_gathered().  Without gathering it does nothing.  What needs no sync is joined with what
+ * needs one, or with its like.
  */
 void store_gather(struct store *store);
 void store_flush(struct store *store);
@@ -60,15 +61,29 @@ bool store_gathers(struct store *store);
 
 /*
  * A copy of everything into another file of the working directory, made through our own
- * connection: nobody else can open the database.  One that was there is replaced.
+ * connection: nobody else can open the database.  One that was there is replaced.  False: it cannot
+ * be made (*why, for people), and nothing of it is left.
  */
-void store_copy(struct store *store, const char *name);
+bool store_copy(struct store *store, const char *name, const char **why);
+
+/* The copy for a backup, while it is made; store_open() removes one that was left. */
+#define STORE_BACKUP "backup.db"
+void store_forget_copy(const char *name);
 
 /* Look through all of it; found() gets a line for each thing that should not be.  How many. */
 size_t store_look(struct store *store, void (*found)(void *context, const char *text), void *context);
 
-/* Move the write-ahead log into the database when it is large, or whenever it is not empty. */
-void store_tidy(struct store *store, bool now);
+/*
+ * Move the write-ahead log into the database, when it has at least so many pages of 4 KiB.  The
+ * step after it has one sync more: while there is work, and between two commands, it waits.
+ */
+enum store_tidy {
+	STORE_TIDY_NOW = 1,
+	STORE_TIDY_IDLE = 256, /* what some eight runs write */
+	STORE_TIDY_BUSY = 1024,
+};
+
+void store_tidy(struct store *store, enum store_tidy when);
 
 /* Begin to use a statement; it must not be in use.  Fill its parameters from the left. */
 struct query *store_query(struct store *store, enum statement which);

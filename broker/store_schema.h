@@ -17,10 +17,10 @@
 #define JOB_UPDATE "UPDATE jobs SET version = version + 1" JOB_COLUMNS(SQL_NOTHING, SQL_SET)
 /*
  * What a job takes of the disk: its row, and for each run the output in blocks of 4 KiB and a folder
- * of 32 KiB with what else is kept there (measured on ext4).
+ * of 12 KiB with what else is kept there (measured on ext4).
  */
 #define JOB_BYTES "length(argv) + length(environment) + length(stdin_bytes) + length(plan) + " \
-	"ifnull(length(result), 0) + (SELECT ifnull(sum(32768 + (out_stored + 4095) / 4096 * 4096 + " \
+	"ifnull(length(result), 0) + (SELECT ifnull(sum(12288 + (out_stored + 4095) / 4096 * 4096 + " \
 	"(err_stored + 4095) / 4096 * 4096), 0) FROM attempts WHERE job = jobs.seq)"
 #define ATTEMPT_READ "SELECT seq" ATTEMPT_COLUMNS(SQL_NAME) " FROM attempts"
 #define ATTEMPT_INSERT "INSERT INTO attempts (seq" ATTEMPT_COLUMNS(SQL_NAME) ") " \

@@ -8,11 +8,11 @@
 #include "limits.h"
 #include "log.h"
 #include "scope.h"
-#include "secrets.h"
 #include "text.h"
 
 #include "broker.h"
 #include "elements.h"
+#include "hidden.h"
 #include "job.h"
 #include "methods.h"
 #include "moment.h"
@@ -143,70 +143,35 @@ read_texts(struct operation *operation, struct job *job)
 	return true;
 }
 
+#define USUAL_TIMEOUT 60 /* seconds */
+
+/* Of a job that says nothing: one that the policy then refuses would help nobody. */
+static int64_t
+usual_timeout(const struct policy *policy)
+{
+	uint64_t most = policy ? policy_max_timeout_seconds(policy) : USUAL_TIMEOUT;
+
+	return (int64_t)(most < USUAL_TIMEOUT ? most : USUAL_TIMEOUT);
+}
+
 static bool
 read_numbers(struct operation *operation, struct submission *submission)
 {
 	struct job *job = &submission->job;
 
-	return params_integer(operation, "timeout", 1, LIMIT_TIMEOUT_SECONDS, 60,
-	           &job->timeout_seconds) &&
+	return params_integer(operation, "timeout", 1, LIMIT_TIMEOUT_SECONDS,
+	           usual_timeout(operation->broker->rules.policy), &job->timeout_seconds) &&
 	    params_integer(operation, "max_attempts", 1, LIMIT_ATTEMPTS, 1, &job->max_attempts) &&
 	    params_integer(operation, "priority", -1000, 1000, 0, &job->priority) &&
 	    params_boolean(operation, "new", false, &submission->new);
 }
 
-/* --- secrets --- */
-
-static bool
-argv_is_clean(struct operation *operation, const struct job *job)
-{
-	size_t count = jobs_list_count(&job->argv), index = 0, at = 0;
-	scoped_free const char **argv = bytes_make(count * sizeof(*argv));
-	scoped_free size_t *lengths = bytes_make(count * sizeof(*lengths));
-	struct secret_finding finding;
-
-	for (const char *arg = jobs_list_next(&job->argv, NULL); arg;
-	     arg = jobs_list_next(&job->argv, arg)) {
-		argv[at] = arg;
-		lengths[at++] = strlen(arg);
-	}
-	if (!secret_in_argv(argv, lengths, count, &index, &finding))
-		return true;
-	return submission_reject(operation, "sensitive_input", "command", finding.rule,
-	    "command[%zu] looks like a secret (%s): nothing was stored", index, finding.rule);
-}
-
-bool
-submission_text_is_clean(struct operation *operation, const char *what, const char *text)
-{
-	struct secret_finding finding;
-
-	if (!text || !secret_in_text(text, strlen(text), &finding))
-		return true;
-	return submission_reject(operation, "sensitive_input", what, finding.rule,
-	    "%s looks like a secret (%s): nothing was stored", what, finding.rule);
-}
-
-static bool
-is_clean(struct operation *operation, const struct job *job)
-{
-	for (const char *at = jobs_list_next(&job->environment, NULL); at;
-	     at = jobs_list_next(&job->environment, at))
-		if (!submission_text_is_clean(operation, "environment", at))
-			return false;
-	return argv_is_clean(operation, job) &&
-	    submission_text_is_clean(operation, "idempotency_key",
-	        job->key_given ? job->key : NULL) &&
-	    submission_text_is_clean(operation, "label", job->label) &&
-	    submission_text_is_clean(operation, "meta", job->meta) &&
-	    submission_text_is_clean(operation, "group", job->group_name) &&
-	    submission_text_is_clean(operation, "mutex", job->mutex) &&
-	    submission_text_is_clean(operation, "cwd", job->cwd);
-}
-
 /* --- the whole --- */
 
-/* Without a key of its own a proposal is known by its content. */
+/*
+ * Without a key of its own a proposal is known by its content; one with a secret is known by
+ * nothing: the digest would be something to try guesses on.
+ */
 static void
 make_key(struct job *job)
 {
@@ -216,6 +181,12 @@ make_key(struct job *job)
 
 	if (job->key_given)
 		return;
+	if (hidden_count(job) > 0) {
+		random_bytes(sha256, sizeof(sha256));
+		text_hex(hex, sha256, DIGEST_BYTES);
+		job->key = bytes_text(hex);
+		return;
+	}
 	text_format(numbers, sizeof(numbers), "%lld %lld%s", (long long)job->timeout_seconds,
 	    (long long)job->max_attempts, job->retry_safe ? " safe" : "");
 	digest_begin(&state);
@@ -244,6 +215,7 @@ fill_new(struct job *job, const struct client *client)
 		.plan = bytes_copy(NULL, 0),
 		.spec_sha256 = bytes_copy(NULL, 0),
 		.approved_sha256 = bytes_copy(NULL, 0),
+		.secrets = bytes_copy(NULL, 0),
 		.submitter_uid = client->uid,
 		.submitter_gid = client->gid,
 		.submitter_pid = client->pid,
@@ -260,7 +232,8 @@ submission_read(struct operation *operation)
 {
 	static const char *const names[] = { "command", "timeout", "max_attempts",
 		"idempotency_key", "new", "label", "meta", "priority", "not_before", "source",
-		"environment", "expires", "retry", "group", "mutex", "after", NULL };
+		"environment", "expires", "retry", "group", "mutex", "after", "allow_secrets", "by", "reason",
+		NULL };
 	struct submission *submission;
 
 	if (!params_known(operation, names, true))
@@ -270,9 +243,10 @@ submission_read(struct operation *operation)
 	if (read_numbers(operation, submission) && read_texts(operation, &submission->job) &&
 	    read_times(operation, &submission->job) &&
 	    elements_command(operation, &submission->job) &&
+	    submission_read_secrets(operation, submission) &&
 	    elements_environment(operation, &submission->job) &&
 	    submission_read_order(operation, submission) &&
-	    read_workdir(operation, &submission->job) && is_clean(operation, &submission->job)) {
+	    read_workdir(operation, &submission->job) && submission_is_clean(operation, submission)) {
 		make_key(&submission->job);
 		return submission;
 	}

@@ -25,7 +25,23 @@ show_auditor(struct attempt *attempt)
 		log_warn("%s: the keeper does not hear of the auditor: %s", attempt->name, strerror(errno));
 }
 
-/* Result present: collect.  Lock held: connect.  Neither: lost. */
+/*
+ * Nothing of the job was made: the mark is missing, and so is all that a release left which did not
+ * make it.  Without the cage in words the folder tells too little: then nobody knows.
+ */
+static bool
+was_never_begun(const struct runs *runs, int folder)
+{
+	static const char *const traces[] = { KEEP_BEGUN, KEEP_RECORDED, KEEP_COLLECTED,
+		KEEP_WATCHED, KEEP_LOCK, KEEP_RESULT };
+
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
+		if (runs_has(runs, folder, traces[i]))
+			return false;
+	return runs_has(runs, folder, KEEP_CAGE);
+}
+
+/* Result present: collect.  Lock held: connect.  Neither: lost, unless it was never begun. */
 void
 adopt_again(struct attempt *attempt)
 {
@@ -35,6 +51,10 @@ adopt_again(struct attempt *attempt)
 	socklen_t size = sizeof(peer);
 	int fd;
 
+	if (was_never_begun(runs, attempt->folder)) {
+		attempt_refuse(attempt, STAGE_STOPPED, EINTR);
+		return;
+	}
 	if (runs_result(runs, attempt->folder, &attempt->run, &result) ||
 	    !runs_is_kept(runs, attempt->folder)) {
 		attempt_lose(attempt); /* which takes the result where there is one */
@@ -67,6 +87,7 @@ adopt_one(struct executor *executor, const struct run_name *run)
 	if (!attempt)
 		fatal("more runs than slots");
 	attempt->folder = folder;
+	attempt->adopted = true;
 	adopt_again(attempt);
 	return 0;
 }

@@ -160,26 +160,36 @@ on_inspected(struct source *source, uint32_t events)
 	finish(attempt, runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED));
 }
 
-/* What note_watched() of start.c has written. */
-struct watched_file {
+/* What note_begun() of start.c has written. */
+static struct {
 	struct protect protect[PLACES_MOST];
 	struct nested nested; /* wherever it lies in the file: behind the last of the above that is in use */
-};
+} found;
 
-/* Of `length` bytes at `file`. */
-static bool
-take_watched(const struct watched_file *file, size_t length)
+/* Found: the list in the folder, its length; 0: there is none, -1: it cannot be read. */
+static ssize_t
+find_list(const struct attempt *attempt)
 {
-	const struct protect *found = file->protect;
+	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, &found, sizeof(found));
+
+	if (length < 0 && errno == ENOENT)
+		length = runs_read(runs_of(attempt), attempt->folder, KEEP_BEGUN, &found, sizeof(found));
+	return length < 0 && errno == ENOENT ? 0 : length;
+}
+
+/* Of `length` bytes that were found. */
+static bool
+take_list(size_t length)
+{
 	unsigned count = 0;
 
-	while (count < PLACES_MOST && length >= sizeof(*found) && protect_is_sound(&found[count])) {
-		length -= sizeof(*found);
+	while (count < PLACES_MOST && length >= sizeof(found.protect[0]) && protect_is_sound(&found.protect[count])) {
+		length -= sizeof(found.protect[0]);
 		count++;
 	}
-	watched = found;
+	watched = found.protect;
 	watched_count = count;
-	nested = (const void *)(found + count);
+	nested = (const void *)(found.protect + count);
 	return count > 0 && nested_is_sound(nested, length);
 }
 
@@ -188,7 +198,6 @@ static bool
 read_watched(const struct attempt *attempt)
 {
 	const struct start_findings *findings = attempt->errand.shared;
-	static struct watched_file file; /* large */
 	ssize_t length;
 
 	if (attempt->fresh) {
@@ -197,8 +206,8 @@ read_watched(const struct attempt *attempt)
 		nested = &findings->nested;
 		return true;
 	}
-	length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, &file, sizeof(file));
-	return length > 0 && take_watched(&file, (size_t)length);
+	length = find_list(attempt);
+	return length > 0 && take_list((size_t)length);
 }
 
 /* Nothing was watched where all is read-only, or the job was not begun. */
@@ -207,8 +216,8 @@ is_watched(const struct attempt *attempt)
 {
 	if (attempt->fresh)
 		return attempt->watched > 0;
-	return attempt->folder >= 0 && runs_has(runs_of(attempt), attempt->folder, KEEP_WATCHED) &&
-	    !runs_has(runs_of(attempt), attempt->folder, KEEP_RECORDED);
+	return attempt->folder >= 0 && !runs_is_recorded(runs_of(attempt), attempt->folder) &&
+	    find_list(attempt) != 0;
 }
 
 static int

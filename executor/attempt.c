@@ -100,6 +100,25 @@ remove_copies(const struct attempt *attempt)
 			log_warn("%s: %s", path, strerror(errno));
 }
 
+/*
+ * What ended without a keeper has its result from us, so that an executor that comes after us tells
+ * the same.  One that cannot be written is told now all the same.
+ */
+static void
+note_end(const struct attempt *attempt)
+{
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+	struct run_result result = { .magic = RUN_RESULT_MAGIC, .run = attempt->run, .end = attempt->end };
+
+	if (attempt->end.outcome != OUTCOME_REFUSED && attempt->end.outcome != OUTCOME_CANCELLED)
+		return;
+	if (attempt->folder < 0 || runs_has(runs, attempt->folder, KEEP_RESULT))
+		return;
+	memcpy(result.digest, attempt->digest, sizeof(result.digest));
+	if (runs_write(runs, attempt->folder, KEEP_RESULT, &result, sizeof(result)) < 0)
+		log_warn("%s: its end cannot be noted: %s", attempt->name, strerror(errno));
+}
+
 void
 attempt_conclude(struct attempt *attempt, const struct run_end *end)
 {
@@ -107,12 +126,13 @@ attempt_conclude(struct attempt *attempt, const struct run_end *end)
 	attempt->deadline_us = 0;
 	attempt->state = ATTEMPT_RECORDING;
 	attempt_forget_keeper(attempt);
+	note_end(attempt);
 	remove_copies(attempt);
 	if (cgroup_available(EXECUTOR_CGROUP_FD) &&
 	    !cgroup_remove(EXECUTOR_CGROUP_FD, attempt->name))
 		log_warn("%s: its cgroup is not empty", attempt->name);
 	if (attempt->folder >= 0 && !attempt->fresh &&
-	    runs_has(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_RECORDED))
+	    runs_is_recorded(&attempt->executor->runs[attempt->run.slot], attempt->folder))
 		attempt_tell(attempt);
 	else
 		tell_end(attempt);
@@ -132,17 +152,17 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 }
 
 static void
-mark(const struct attempt *attempt, const char *name)
+mark(const struct attempt *attempt, const char *from, const char *name)
 {
 	if (attempt->folder >= 0 &&
-	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, name) < 0)
+	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, from, name) < 0)
 		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
 }
 
 void
 attempt_tell(struct attempt *attempt)
 {
-	mark(attempt, KEEP_RECORDED);
+	mark(attempt, KEEP_BEGUN, KEEP_RECORDED); /* what was watched is of no more use */
 	attempt->state = ATTEMPT_TOLD;
 	tell_broker(attempt);
 }
@@ -150,7 +170,7 @@ attempt_tell(struct attempt *attempt)
 void
 attempt_collect(struct attempt *attempt)
 {
-	mark(attempt, KEEP_COLLECTED);
+	mark(attempt, KEEP_RECORDED, KEEP_COLLECTED);
 	if (attempt->folder >= 0)
 		close(attempt->folder);
 	attempt->folder = -1;

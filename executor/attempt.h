@@ -49,6 +49,7 @@ struct attempt {
 	/* STARTING: the midwife's; RUNNING without a keeper: look again; 0: none */
 	uint64_t deadline_us;
 	bool stop;            /* cancelled */
+	bool adopted;         /* its folder was there when we began */
 	bool fresh;           /* we have made its folder: what we did not put there is not there */
 	unsigned watched;     /* fresh: how many places, see start_findings */
 

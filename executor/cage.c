@@ -280,12 +280,9 @@ change_root(void)
 int
 cage_mount(struct cage *cage, uint32_t *stage)
 {
-	*stage = STAGE_MOUNT;
-	if (mount_files(cage) < 0)
-		return -1;
 	*stage = STAGE_PROC;
 	if (masks_mount_proc(profile_row(cage->plan->profile)->proc) < 0)
 		return -1;
 	*stage = STAGE_MOUNT;
-	return change_root();
+	return mount_files(cage) < 0 ? -1 : change_root();
 }

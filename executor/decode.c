@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "digest.h"
 #include "fields.h"
 #include "plan.h"
 #include "run.h"
@@ -13,7 +14,8 @@
 #define SIZE(member) sizeof(((struct plan *)0)->member)
 
 enum shape { SHAPE_PROFILE = 1, SHAPE_PATH, SHAPE_NUMBER, SHAPE_BYTES, SHAPE_HANDLE, SHAPE_ARG,
-	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA, SHAPE_INPUT };
+	SHAPE_ENV, SHAPE_NETWORK, SHAPE_PORT, SHAPE_EXTRA, SHAPE_INPUT, SHAPE_SECRET_KEY,
+	SHAPE_SECRET };
 
 /* One row per tag: how it is read and where it goes. */
 static const struct {
@@ -57,6 +59,8 @@ static const struct {
 	[PLAN_AUDIT_LOSS] = { SHAPE_NUMBER, AT(audit_loss), 8 },
 	[PLAN_RETRY_SAFE] = { SHAPE_NUMBER, AT(retry_safe), 8 },
 	[PLAN_STDIN] = { SHAPE_INPUT, 0, 0 },
+	[PLAN_SECRET_KEY] = { SHAPE_SECRET_KEY, 0, 0 },
+	[PLAN_SECRET] = { SHAPE_SECRET, 0, 0 },
 	[PLAN_NETWORK] = { SHAPE_NETWORK, 0, 0 },
 	[PLAN_TCP_PORT] = { SHAPE_PORT, 0, 0 },
 	[PLAN_READ_PATH] = { SHAPE_EXTRA, 0, 0 },
@@ -128,6 +132,37 @@ read_input(struct plan *plan, struct reading *reading, const struct field *field
 	plan->input = memcpy(reading->next, field->bytes, field->length);
 	plan->input_length = field->length;
 	reading->next += field->length;
+	return true;
+}
+
+static bool
+read_secret_key(struct plan *plan, struct reading *reading, const struct field *field)
+{
+	if (field->length != DIGEST_BYTES)
+		return false;
+	plan->secret_key = memcpy(reading->next, field->bytes, field->length);
+	reading->next += field->length;
+	return true;
+}
+
+/* The arguments are all there: their tag comes before. */
+static bool
+read_secret(struct plan *plan, const struct field *field)
+{
+	struct plan_secret *secret = &plan->secrets[plan->secret_count];
+	size_t length;
+
+	if (plan->secret_count == LIMIT_SECRETS || !field_copy(field, secret, sizeof(*secret)) ||
+	    secret->element == 0 || secret->element >= plan->argc || secret->length == 0 ||
+	    secret->length > LIMIT_SECRET_BYTES)
+		return false;
+	if (plan->secret_count > 0 && secret->element < secret[-1].element)
+		return false;
+	length = strlen(plan->argv[secret->element]);
+	if (secret->at > length || secret->length > length - secret->at ||
+	    memchr(plan->argv[secret->element] + secret->at, '\n', secret->length))
+		return false;
+	plan->secret_count++;
 	return true;
 }
 
@@ -216,6 +251,10 @@ read_field(struct plan *plan, struct reading *reading, const struct field *field
 		return read_environment(plan, reading, field);
 	case SHAPE_INPUT:
 		return read_input(plan, reading, field);
+	case SHAPE_SECRET_KEY:
+		return read_secret_key(plan, reading, field);
+	case SHAPE_SECRET:
+		return read_secret(plan, field);
 	case SHAPE_NETWORK:
 		return read_network(plan, field);
 	case SHAPE_PORT:
@@ -238,7 +277,7 @@ numbers_hold(const struct reading *reading)
 		unsigned wanted = 1;
 
 		if (tag == PLAN_ARG || tag == PLAN_ENV || tag == PLAN_TCP_PORT || tag == PLAN_READ_PATH ||
-		    tag == PLAN_WRITE_PATH)
+		    tag == PLAN_WRITE_PATH || tag == PLAN_SECRET)
 			continue;
 		if (tag >= PLAN_INTERPRETER_NAMED && tag <= PLAN_INTERPRETER_SHA256)
 			wanted = interpreter;
@@ -264,6 +303,8 @@ values_hold(const struct plan *plan, const struct reading *reading)
 	if (reading->counts[PLAN_INTERPRETER_NAMED] && !kind_is_known(plan->interpreter.kind))
 		return false;
 	if ((plan->network == NETWORK_TCP_PORTS) != (plan->ports.count > 0))
+		return false;
+	if ((plan->secret_key != NULL) != (plan->secret_count > 0))
 		return false;
 	if (plan->audit_loss >= AUDIT_LOSS_COUNT || plan->retry_safe > 1)
 		return false;

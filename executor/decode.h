@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "limits.h"
+#include "plan.h"
 #include "profile.h"
 #include "tcp_ports.h"
 
@@ -52,6 +53,9 @@ struct plan {
 	size_t extra_count;
 	const char *input; /* PLAN_STDIN; NULL: there is none */
 	size_t input_length;
+	const uint8_t *secret_key; /* PLAN_SECRET_KEY; NULL: there are no secrets */
+	struct plan_secret secrets[LIMIT_SECRETS];
+	size_t secret_count;
 	char *memory; /* of the vectors, paths and the input */
 };
 

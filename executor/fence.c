@@ -85,11 +85,16 @@ allow_ports(int ruleset, const struct tcp_ports *ports)
 	return 0;
 }
 
-/* Where the profile reports: for whoever reads the kernel's audit log, which is off on most hosts. */
+/*
+ * Where the profile reports, what the job is denied goes to the kernel's audit log, which is off on most hosts.
+ * What fence_probe_close() tries is denied to ourselves, and goes nowhere.
+ */
 static uint32_t
 logging(const struct cage *cage)
 {
-	return cage->landlock_abi >= 7 && profile_row(cage->plan->profile)->reports ? LL_LOG_NEW_EXEC_ON : 0;
+	if (cage->landlock_abi < 7)
+		return 0;
+	return LL_LOG_SAME_EXEC_OFF | (profile_row(cage->plan->profile)->reports ? LL_LOG_NEW_EXEC_ON : 0);
 }
 
 int

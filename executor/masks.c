@@ -7,14 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scope.h"
-#include "text.h"
-
 #include "masks.h"
 #include "mounts.h"
 #include "template.h"
-
-#define COVER (MOUNTS_SYSTEM | MOUNTS_NO_EXEC)
 
 /*
  * Of the whole host, or writable: CAGE 13 and what was seen since.  Not every kernel has them all.
@@ -51,33 +46,16 @@ cover(const char *name, const char *with)
 	return mount(with, name, NULL, MS_BIND, NULL) < 0 && errno != ENOENT ? -1 : 0;
 }
 
-/* The empty thing below /proc's place, mounted on itself with COVER; O_PATH. */
-static int
-open_cover(const char *path)
-{
-	if (mounts_show(AT_FDCWD, path, AT_FDCWD, path, COVER) < 0)
-		return -1;
-	return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-}
-
+/* One call for each cover is what makes a cage quick. */
 static int
 mount_masked(void)
 {
-	/* Opened before proc covers them; one call for each cover is what makes a cage quick. */
-	scoped_close int file = open_cover(TEMPLATE_MASK_FILE);
-	scoped_close int directory = open_cover(TEMPLATE_MASK_DIRECTORY);
-	char file_path[32], directory_path[32];
-
-	if (file < 0 || directory < 0)
-		return -1;
-	text_format(file_path, sizeof(file_path), "proc/self/fd/%d", file);
-	text_format(directory_path, sizeof(directory_path), "proc/self/fd/%d", directory);
 	if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return -1;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (cover(names[i], is_directory(names[i]) ? directory_path : file_path) < 0)
+		if (cover(names[i], is_directory(names[i]) ? TEMPLATE_MASK_DIRECTORY : TEMPLATE_MASK_FILE) < 0)
 			return -1;
-	return mounts_show(AT_FDCWD, "proc/sys", AT_FDCWD, "proc/sys", COVER);
+	return mounts_show(AT_FDCWD, "proc/sys", AT_FDCWD, "proc/sys", MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
 }
 
 /* There is no more to cover; that the kernel has understood is seen by what is not there. */

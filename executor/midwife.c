@@ -132,6 +132,14 @@ bear_init(struct labour *labour)
 	close(labour->cage->err);
 }
 
+/* Nothing of the job runs before the keeper lets it. */
+static void
+sync_begun(const struct labour *labour)
+{
+	if (fdatasync(labour->order->begun) < 0)
+		give_up(labour, STAGE_KEEPER);
+}
+
 static int
 write_orders(const struct labour *labour)
 {
@@ -151,6 +159,9 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
 	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fields_put_u64(&writer, KEEP_CPU_SECONDS, plan->cpu_seconds);
+	for (size_t i = 0; i < plan->secret_count; i++)
+		fields_put(&writer, KEEP_SECRET, plan->argv[plan->secrets[i].element] + plan->secrets[i].at,
+		    plan->secrets[i].length);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;
@@ -268,6 +279,7 @@ attend(const struct midwife_order *order, int channel)
 	make_cgroup(&labour);
 	check_minimum(&labour);
 	bear_init(&labour);
+	sync_begun(&labour);
 	become_keeper(&labour);
 }
 

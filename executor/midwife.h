@@ -15,6 +15,7 @@ struct midwife_order {
 	struct run_name run_name;
 	uint8_t digest[32];
 	int folder;   /* the run folder */
+	int begun;    /* the file KEEP_BEGUN in it, to be synced */
 	int cgroups;  /* jobs/ */
 	int keeper;   /* the keeper's binary */
 };

@@ -31,17 +31,23 @@ executor_on_program_assess(struct executor *executor, struct attempt *from,
 	inquiry_start(executor, message->body.program_assess.question, message->descriptors[0]);
 }
 
+/*
+ * A run whose folder was there when we began is not started again: a power cut may have taken back
+ * that its plan had left, and the broker asks after it next.
+ */
 void
 executor_on_run_start(struct executor *executor, struct attempt *from,
     const struct message *message)
 {
 	const struct msg_run_start *order = &message->body.run_start;
+	const struct attempt *attempt = attempt_find(executor, &order->run);
 
 	(void)from;
 	demand(executor, &order->run);
-	if (attempt_find(executor, &order->run))
+	if (attempt && !attempt->adopted)
 		fatal("breach by broker: started twice");
-	start_attempt(executor, order, message->descriptors[0]);
+	if (!attempt)
+		start_attempt(executor, order, message->descriptors[0]);
 	close(message->descriptors[0]);
 }
 
@@ -84,8 +90,8 @@ executor_on_run_ask(struct executor *executor, struct attempt *from, const struc
 		attempt = attempt_find(executor, run);
 	} else if (attempt->state == ATTEMPT_TOLD)
 		tell_broker(attempt);
-	/* RECORDING: it will be told as soon as it is on record. */
-	if (attempt && attempt->state < ATTEMPT_RECORDING)
+	/* INSPECTING, RECORDING: it has ended, and is told as soon as that is on record. */
+	if (attempt && attempt->state < ATTEMPT_INSPECTING)
 		tell_lives(attempt);
 }
 

@@ -41,7 +41,7 @@ struct protect_item {
 	uint32_t unused;
 };
 
-/* How it was before the job; the whole content of a run's file KEEP_WATCHED. */
+/* How it was before the job; one after the other in a run's file KEEP_BEGUN. */
 struct protect {
 	char magic[8];
 	char root[LIMIT_PATH], cwd[LIMIT_PATH];

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,13 +80,21 @@ runs_open(const struct runs *runs, const struct run_name *run)
 }
 
 int
-runs_mark(const struct runs *runs, int folder, const char *mark)
+runs_mark(const struct runs *runs, int folder, const char *from, const char *mark)
 {
 	scoped_close int fd = -1;
+	int renamed, saved;
 
+	if (identity_assume(&runs->init) < 0)
+		return -1;
 	umask(0);
-	fd = open_as_init(runs, folder, mark, O_WRONLY | O_CREAT, 0640);
+	renamed = renameat(folder, from, folder, mark);
+	if (renamed == 0 || errno == ENOENT)
+		fd = openat(folder, mark, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0640);
+	saved = errno;
 	umask(077);
+	identity_resume();
+	errno = saved;
 	return fd < 0 ? -1 : 0;
 }
 
@@ -97,9 +106,14 @@ runs_has(const struct runs *runs, int folder, const char *name)
 	return fd >= 0;
 }
 
-/* Its descriptor, or -1 with errno. */
-static int
-write_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts, int count)
+bool
+runs_is_recorded(const struct runs *runs, int folder)
+{
+	return runs_has(runs, folder, KEEP_RECORDED) || runs_has(runs, folder, KEEP_COLLECTED);
+}
+
+int
+runs_note_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts, int count)
 {
 	scoped_close int fd = -1;
 	size_t size = 0;
@@ -117,13 +131,13 @@ write_parts(const struct runs *runs, int folder, const char *name, const struct 
 int
 runs_note(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
 {
-	return write_parts(runs, folder, name, &(struct iovec){ (void *)bytes, size }, 1);
+	return runs_note_parts(runs, folder, name, &(struct iovec){ (void *)bytes, size }, 1);
 }
 
 int
-runs_write(const struct runs *runs, int folder, const char *name, const struct iovec *parts, int count)
+runs_write(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
 {
-	scoped_close int fd = write_parts(runs, folder, name, parts, count);
+	scoped_close int fd = runs_note(runs, folder, name, bytes, size);
 
 	return fd < 0 ? -1 : fdatasync(fd);
 }
@@ -172,12 +186,18 @@ runs_result(const struct runs *runs, int folder, const struct run_name *run,
 	    result->end.outcome > 0 && result->end.outcome < OUTCOME_COUNT;
 }
 
+static bool
+is_locked(const struct runs *runs, int folder, const char *name)
+{
+	scoped_close int fd = open_as_init(runs, folder, name, O_RDONLY | O_NONBLOCK, 0);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 bool
 runs_is_kept(const struct runs *runs, int folder)
 {
-	scoped_close int fd = open_as_init(runs, folder, KEEP_LOCK, O_RDONLY | O_NONBLOCK, 0);
-
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	return is_locked(runs, folder, KEEP_BEGUN) || is_locked(runs, folder, KEEP_LOCK);
 }
 
 int

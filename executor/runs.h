@@ -29,18 +29,27 @@ int runs_make(const struct runs *runs, const struct run_name *run);
 /* An existing one, readable; -1 with errno. */
 int runs_open(const struct runs *runs, const struct run_name *run);
 
-/* Make an empty mark; one that is there already is good. */
-int runs_mark(const struct runs *runs, int folder, const char *mark);
+/*
+ * Make an empty mark of `from`, or a new one where there is no such file; one that is there already is
+ * good.  A new file would cost more: ext4 looks for an inode past all that were freed lately, so a run
+ * should neither take many nor leave any behind.
+ */
+int runs_mark(const struct runs *runs, int folder, const char *from, const char *mark);
 bool runs_has(const struct runs *runs, int folder, const char *name);
+
+/* Has its end been told to the auditor? */
+bool runs_is_recorded(const struct runs *runs, int folder);
 
 /*
  * A new file with this content, not yet on the disk; its descriptor or -1 with errno.  runs_write:
- * of some parts, durable; 0 or -1.  Written once, so a torn one is not believed.
+ * durable; 0 or -1.  Written once, so a torn one is not believed.
  */
 int runs_note(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
-int runs_write(const struct runs *runs, int folder, const char *name, const struct iovec *parts,
+int runs_note_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts,
     int count);
+int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
+    size_t size);
 
 /* Append to a file, which is made when it is missing; -1 with errno. */
 int runs_append(const struct runs *runs, int folder, const char *name, const char *text);

@@ -150,13 +150,19 @@ make_folder(struct attempt *attempt, bool slot_was_free)
 	return attempt->fresh ? 0 : errno;
 }
 
-/* Sent again after a power cut: the folder says what became of it, and nothing is begun twice. */
+/*
+ * Sent again after a power cut: the folder says what became of it, and nothing is begun twice.  One
+ * that was collected is another run's, of a database that was replaced by an older one.
+ */
 static bool
 was_here(struct attempt *attempt)
 {
-	attempt->folder = runs_open(&attempt->executor->runs[attempt->run.slot], &attempt->run);
-	if (attempt->folder < 0)
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+	scoped_close int folder = runs_open(runs, &attempt->run);
+
+	if (folder < 0 || runs_has(runs, folder, KEEP_COLLECTED))
 		return false;
+	attempt->folder = scope_keep(&folder);
 	adopt_again(attempt);
 	return true;
 }
@@ -231,19 +237,21 @@ note_protected(const struct attempt *attempt, const struct nested *nested)
 	return fd < 0 ? -1 : 0;
 }
 
-/* Written before anything runs: an executor that comes after us has only the folder. */
+/*
+ * There before anything of the job is made: an executor that comes after us has only the folder,
+ * and believes that nothing was begun where the mark is missing.  Empty where nothing is watched.
+ * The midwife syncs it while init builds the cage, so that no disk holds up our loop.
+ */
 static int
-note_watched(const struct attempt *attempt, const struct start_findings *findings)
+note_begun(const struct attempt *attempt, const struct start_findings *findings)
 {
-	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
 	const struct iovec parts[] = {
 		{ (void *)findings->protect, findings->protect_count * sizeof(findings->protect[0]) },
 		{ (void *)&findings->nested, nested_size(&findings->nested) },
 	};
 
-	if (findings->protect_count == 0)
-		return 0;
-	return runs_write(runs, attempt->folder, KEEP_WATCHED, parts, 2);
+	return runs_note_parts(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_BEGUN, parts,
+	    findings->protect_count > 0 ? 2 : 0);
 }
 
 void
@@ -264,6 +272,7 @@ start_permitted(struct attempt *attempt)
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
 		.cgroups = EXECUTOR_CGROUP_FD, .keeper = EXECUTOR_KEEPER_FD };
+	scoped_close int begun = -1;
 	struct midwife midwife;
 
 	memcpy(cage.outside, executor->outside, sizeof(cage.outside));
@@ -271,8 +280,8 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	if (note_watched(attempt, findings) < 0 || note_protected(attempt, &findings->nested) < 0 ||
-	    midwife_start(&order, &midwife) < 0) {
+	order.begun = begun = note_begun(attempt, findings);
+	if (begun < 0 || note_protected(attempt, &findings->nested) < 0 || midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}

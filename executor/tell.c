@@ -72,6 +72,40 @@ put_network(struct fields_writer *writer, const struct plan *plan)
 	fields_put_text(writer, FACT_NETWORK, text);
 }
 
+/* Is this element one that nobody shows? */
+static bool
+is_secret(const struct plan *plan, size_t element)
+{
+	for (size_t i = 0; i < plan->secret_count; i++)
+		if (plan->secrets[i].element == element)
+			return true;
+	return false;
+}
+
+/* What is secret leaves this process as an HMAC only. */
+static void
+put_arguments(struct fields_writer *writer, const struct plan *plan)
+{
+	char hex[2 * DIGEST_BYTES + 1];
+	uint8_t mac[DIGEST_BYTES];
+
+	for (size_t i = 0; i < plan->argc; i++) {
+		if (is_secret(plan, i)) {
+			digest_hmac(mac, plan->secret_key, plan->argv[i], strlen(plan->argv[i]));
+			text_hex(hex, mac, sizeof(mac));
+		}
+		fields_put_text(writer, FACT_ARG, is_secret(plan, i) ? hex : plan->argv[i]);
+	}
+}
+
+static void
+put_secrets(struct fields_writer *writer, const struct plan *plan)
+{
+	for (size_t i = 0; i < plan->argc; i++)
+		if (is_secret(plan, i))
+			fields_put_u64(writer, FACT_ARG_SECRET, i);
+}
+
 void
 tell_intent(const struct attempt *attempt)
 {
@@ -80,8 +114,7 @@ tell_intent(const struct attempt *attempt)
 	struct fields_writer writer;
 
 	fields_begin(&writer, FACTS_MAGIC);
-	for (size_t i = 0; i < plan->argc; i++)
-		fields_put_text(&writer, FACT_ARG, plan->argv[i]);
+	put_arguments(&writer, plan);
 	fields_put_text(&writer, FACT_CWD, plan->cwd);
 	put_environment(&writer, plan);
 	fields_put_u64(&writer, FACT_UID, attempt->executor->jobs[attempt->run.slot].uid);
@@ -91,6 +124,7 @@ tell_intent(const struct attempt *attempt)
 	fields_put(&writer, FACT_PROGRAM_SHA256, plan->program.sha256, 32);
 	fields_put_text(&writer, FACT_PROFILE, profile_row(plan->profile)->name);
 	put_network(&writer, plan);
+	put_secrets(&writer, plan);
 	message.body.intent_declare.run = attempt->run;
 	memcpy(message.body.intent_declare.digest, attempt->digest, 32);
 	send_fields(attempt, &message, &writer);

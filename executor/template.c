@@ -27,8 +27,8 @@ static const char *shown_trees[sizeof(system_trees) / sizeof(system_trees[0]) + 
 
 static const char *const directories[] = {
 	"etc", "etc/pki", "etc/pki/tls", "etc/ssl", "dev", "dev/shm", "dev/pts", "proc",
-	TEMPLATE_MASK_DIRECTORY,
-	"tmp", "run", "var", "opt", "srv", "home", "mnt",
+	TEMPLATE_MASKS, TEMPLATE_MASK_DIRECTORY,
+	"run", "var", "opt", "srv", "home", "mnt",
 };
 
 static const struct {
@@ -258,6 +258,8 @@ template_make(const struct boot *boot, const struct identity *jobs, const struct
 	fill(root, boot);
 	show_devices(root);
 	make_root_places(root, boot);
+	if (mounts_show(root, TEMPLATE_MASKS, root, TEMPLATE_MASKS, MOUNTS_SYSTEM | MOUNTS_NO_EXEC) < 0)
+		cannot(TEMPLATE_MASKS);
 	if (mounts_set(AT_FDCWD, path, MOUNTS_READ_ONLY) < 0)
 		cannot("read-only");
 	for (unsigned slot = 0; slot < boot->slot_count; slot++)

@@ -10,9 +10,13 @@
 
 #include "identity.h"
 
-/* Names in the covered proc directory of the template: what masks parts of /proc. */
-#define TEMPLATE_MASK_FILE "proc/file"
-#define TEMPLATE_MASK_DIRECTORY "proc/directory"
+/*
+ * What masks parts of /proc, on a mount of its own that is read-only and noexec.  In a job it lies below that
+ * job's own /tmp, which is mounted after /proc.
+ */
+#define TEMPLATE_MASKS "tmp"
+#define TEMPLATE_MASK_FILE TEMPLATE_MASKS "/file"
+#define TEMPLATE_MASK_DIRECTORY TEMPLATE_MASKS "/directory"
 
 /* A file that everybody may read and that no Landlock rule of a job covers (fence_probe.c). */
 #define TEMPLATE_PROBE "run/fence"

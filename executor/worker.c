@@ -61,9 +61,10 @@ raise_oom_score(void)
 static int
 lock_capabilities(void)
 {
-	for (int number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
-		if (prctl(PR_CAPBSET_READ, number, 0, 0, 0) != 0 &&
-		    prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
+	int held;
+
+	for (int number = 0; (held = prctl(PR_CAPBSET_READ, number, 0, 0, 0)) >= 0; number++)
+		if (held && prctl(PR_CAPBSET_DROP, number, 0, 0, 0) < 0)
 			return -1;
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
 	    prctl(PR_SET_SECUREBITS, SECURE_BITS, 0, 0, 0) < 0)

@@ -83,7 +83,7 @@ static bool
 read_listed(const struct field *field, struct boot *boot, unsigned counts[])
 {
 	unsigned at = counts[field->tag]++;
-	unsigned limit = field->tag <= BOOT_SLOT_INIT ? LIMIT_SLOTS : field->tag <= BOOT_ROOT_GID ? LIMIT_ROOTS :
+	unsigned limit = field->tag <= BOOT_SLOT_INIT ? LIMIT_SLOTS : field->tag <= BOOT_ROOT_INDEX ? LIMIT_ROOTS :
 	    field->tag == BOOT_WITNESS ? LIMIT_WITNESSES : 1 + LIMIT_WITNESSES;
 
 	if (at >= limit)
@@ -102,6 +102,9 @@ read_listed(const struct field *field, struct boot *boot, unsigned counts[])
 		return read_id(field, &boot->roots[at].uid);
 	case BOOT_ROOT_GID:
 		return read_id(field, &boot->roots[at].gid);
+	case BOOT_ROOT_INDEX:
+		return field_u64(field, &boot->roots[at].index) && boot->roots[at].index < LIMIT_ROOTS &&
+		    (at == 0 || boot->roots[at].index > boot->roots[at - 1].index);
 	case BOOT_WITNESS:
 		return field_text(field, boot->audit.witnesses[at], sizeof(boot->audit.witnesses[at]));
 	case BOOT_COMMAND:
@@ -202,7 +205,7 @@ read_port(const struct field *field, struct boot *boot)
 static bool
 is_many(unsigned tag)
 {
-	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_GID) || tag == BOOT_TCP_PORT ||
+	return (tag >= BOOT_SLOT_JOB && tag <= BOOT_ROOT_INDEX) || tag == BOOT_TCP_PORT ||
 	    tag == BOOT_WITNESS || tag == BOOT_COMMAND;
 }
 
@@ -224,7 +227,7 @@ read_fields(struct fields_reader *reader, struct boot *boot)
 			return false;
 	if ((boot->network == NETWORK_TCP_PORTS) != (boot->ports.count > 0))
 		return false;
-	for (unsigned tag = BOOT_ROOT_FLAGS; tag <= BOOT_ROOT_GID; tag++)
+	for (unsigned tag = BOOT_ROOT_FLAGS; tag <= BOOT_ROOT_INDEX; tag++)
 		if (counts[tag] != counts[BOOT_ROOT_PATH])
 			return false;
 	boot->slot_count = counts[BOOT_SLOT_JOB];
@@ -275,6 +278,8 @@ put_lists(struct fields_writer *writer, const struct boot *boot)
 		fields_put_u64(writer, BOOT_ROOT_UID, boot->roots[i].uid);
 	for (unsigned i = 0; i < boot->root_count; i++)
 		fields_put_u64(writer, BOOT_ROOT_GID, boot->roots[i].gid);
+	for (unsigned i = 0; i < boot->root_count; i++)
+		fields_put_u64(writer, BOOT_ROOT_INDEX, boot->roots[i].index);
 }
 
 static void

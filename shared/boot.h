@@ -77,6 +77,7 @@ enum boot_tag {
 	BOOT_ROOT_FLAGS,     /* many, u64: enum root_flag */
 	BOOT_ROOT_UID,       /* many, u64: owner */
 	BOOT_ROOT_GID,       /* many, u64 */
+	BOOT_ROOT_INDEX,     /* many, u64, rising: which of the policy's it is; launch leaves out what cannot be used */
 	BOOT_POLICY_SHA256,  /* 32 bytes: the policy that these roots come from */
 	BOOT_LAYERS,         /* u64: enum layer, what launch has made for every job */
 	BOOT_NETWORK,        /* u64: enum network of profile.h: the farthest the executor accepts */
@@ -108,6 +109,7 @@ enum root_flag {
 struct boot_root {
 	char path[LIMIT_PATH];
 	uint64_t flags;
+	uint64_t index; /* among the policy's roots and, after them, its paths beside them; from 0 */
 	uid_t uid;
 	gid_t gid;
 };

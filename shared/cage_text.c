@@ -37,6 +37,38 @@ say(struct page *page, const char *format, ...)
 		page->text[page->length] = '\0';
 }
 
+/* What would end the line, move the cursor or begin such an escape. */
+static bool
+is_plain(unsigned char byte)
+{
+	return byte >= 0x20 && byte != 0x7f && byte != '\\';
+}
+
+/* As say_path() writes it. */
+static size_t
+width_of(const struct field *field)
+{
+	const unsigned char *bytes = field->bytes;
+	size_t width = 0;
+
+	for (size_t i = 0; i < field->length; i++)
+		width += is_plain(bytes[i]) ? 1 : 4;
+	return width;
+}
+
+/* A path on its line: what is not plain is written out; one of plain characters fits whole. */
+static void
+say_path(struct page *page, const struct field *field)
+{
+	const unsigned char *bytes = field->bytes;
+	size_t i = 0;
+
+	for (; i < field->length && page->length + PATHS_RESERVE < page->size; i++)
+		say(page, is_plain(bytes[i]) ? "%c" : "\\x%02x", bytes[i]);
+	if (i < field->length)
+		say(page, "... and %zu bytes more", field->length - i);
+}
+
 /* The fields that stand once, by tag. */
 struct plan_view {
 	struct field once[PLAN_TAG_END];
@@ -79,9 +111,9 @@ static void
 say_text(struct page *page, const struct plan_view *view, const char *before, enum plan_tag tag,
     const char *after)
 {
-	const struct field *field = &view->once[tag];
-
-	say(page, "%s%.*s%s", before, (int)field->length, (const char *)field->bytes, after);
+	say(page, "%s", before);
+	say_path(page, &view->once[tag]);
+	say(page, "%s", after);
 }
 
 /* A path each; those that do not fit are counted. */
@@ -99,11 +131,13 @@ say_extras(struct page *page, const void *plan, size_t length)
 
 		if (!write && field.tag != PLAN_READ_PATH)
 			continue;
-		if (page->length + field.length + PATHS_RESERVE > page->size)
+		if (page->length + width_of(&field) + PATHS_RESERVE > page->size) {
 			left++;
-		else
-			say(page, "beside it   %.*s, %s\n", (int)field.length, (const char *)field.bytes,
-			    write ? "writable but for the protected paths" : "read-only");
+			continue;
+		}
+		say(page, "beside it   ");
+		say_path(page, &field);
+		say(page, ", %s\n", write ? "writable but for the protected paths" : "read-only");
 	}
 	if (left)
 		say(page, "beside it   %u more paths, see the policy\n", left);
@@ -115,8 +149,8 @@ say_proc(struct page *page, const struct plan_view *view)
 	if (profile_row(profile_of(view))->proc == PROC_PIDS)
 		say(page, "/proc       its own processes and nothing else\n");
 	else
-		say(page, "/proc       its own processes; /proc/sys read-only, what tells of the whole host"
-		    " covered\n");
+		say(page, "/proc       its own processes; /proc/sys read-only; the host's memory, processors and load\n"
+		    "            can be read; its keys, messages, disks, modules and interrupts are covered\n");
 }
 
 /* What programs outside believe (protect.h, nested.h of the executor). */
@@ -147,7 +181,7 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	    " /etc, read-only\n"
 	    "            /dev: null zero full random urandom, terminals of its own\n"
 	    "temporary   /tmp and /dev/shm, %" PRIu64 " bytes together, gone with the job\n"
-	    "else        nothing of the host: no /home, /root, /run, /sys, /var\n", tmp);
+	    "else        nothing of the host's /home, /root, /run, /srv, /sys or /var\n", tmp);
 	say_proc(page, view);
 	if (view->once[PLAN_STDIN].tag)
 		say(page, "input       %zu bytes, part of the plan\n", view->once[PLAN_STDIN].length);
@@ -216,7 +250,7 @@ say_filter(struct page *page, const struct plan_view *view, const struct cage_fa
 	static const char *const calls[] = {
 		[CALLS_LISTED] = "lists what it allows, all else is no such call",
 		[CALLS_REFUSED] = "lists what it refuses, what is younger than it is no such call",
-		[CALLS_TRACED] = "as compat, but its own processes may be traced",
+		[CALLS_TRACED] = "as compat, but its own processes may be traced; what is refused is counted",
 	};
 	const struct profile_row *row = profile_row(profile_of(view));
 
@@ -258,7 +292,9 @@ say_limits(struct page *page, const struct plan_view *view)
 static void
 say_rests(struct page *page, const struct plan_view *view, uint64_t layers)
 {
-	say(page, "            time, silence, output: the keeper; one file, CPU seconds, open files: rlimits\n"
+	say(page, "            time, silence, output: the keeper\n"
+	    "            one file, CPU seconds and open files of each process: rlimits; by them also no core\n"
+	    "            files, no message queues, 64 KiB of locked memory\n"
 	    "            memory: %s; processes: %s", number_of(view, PLAN_MEMORY_BYTES) == 0 ?
 	    "no limit wanted" : layers & LAYER_CGROUP_MEMORY ?
 	    "the cgroup" : "NOT LIMITED here, no memory controller", layers & LAYER_CGROUP_PIDS ?

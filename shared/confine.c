@@ -99,11 +99,15 @@ drop_bounding_set(void)
 static void
 clear_ambient_set(void)
 {
+	int set = 0;
+
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		fatal("confine: PR_CAP_AMBIENT_CLEAR_ALL: %s", strerror(errno));
-	for (int number = 0; in_bounding_set(number) >= 0; number++)
-		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, number, 0, 0) != 0)
+	for (int number = 0; set == 0; number++) {
+		set = prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, number, 0, 0);
+		if (set > 0 || (set < 0 && (errno != EINVAL || number == 0)))
 			fatal("confine: ambient capability %d is still set", number);
+	}
 }
 
 static void
@@ -138,11 +142,21 @@ enter_own_namespace(void)
 	write_map(self_fd, "gid_map", gid_map);
 }
 
+/* A user namespace that an ordinary user made: nobody in it can change groups, whatever capabilities he has there. */
+static bool
+groups_are_fixed(void)
+{
+	scoped_close int fd = open("/proc/self/setgroups", O_RDONLY | O_CLOEXEC);
+	char text[8];
+
+	return fd >= 0 && read(fd, text, sizeof(text)) >= 4 && memcmp(text, "deny", 4) == 0;
+}
+
 /* Whoever may empties its list of groups; an ordinary user keeps his, and each result says so. */
 static void
 drop_groups(const struct sets *sets)
 {
-	if (!(sets->effective & bit(CAP_SETGID)) || getgroups(0, NULL) == 0)
+	if (!(sets->effective & bit(CAP_SETGID)) || getgroups(0, NULL) == 0 || groups_are_fixed())
 		return;
 	if (setgroups(0, NULL) < 0)
 		fatal("confine: setgroups: %s", strerror(errno));
@@ -173,16 +187,18 @@ void
 confine_privileges(uint64_t keep)
 {
 	struct sets sets;
-	bool may_drop;
+	bool empty;
 
 	forbid_new_privileges();
 	read_sets(&sets);
 	drop_groups(&sets);
-	may_drop = bounding_set_is_empty() || (sets.effective & bit(CAP_SETPCAP));
-	if (!may_drop || (keep & ~sets.permitted))
+	empty = bounding_set_is_empty();
+	if (!(empty || (sets.effective & bit(CAP_SETPCAP))) || (keep & ~sets.permitted)) {
 		enter_own_namespace();
-
-	drop_bounding_set();
+		empty = false; /* it is full in there */
+	}
+	if (!empty)
+		drop_bounding_set();
 	clear_ambient_set();
 	write_sets(keep);
 	read_sets(&sets);

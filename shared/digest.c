@@ -38,6 +38,12 @@ digest_end(struct digest_state *state, uint8_t digest[DIGEST_BYTES])
 }
 
 void
+digest_hmac(uint8_t mac[DIGEST_BYTES], const uint8_t key[DIGEST_BYTES], const void *bytes, size_t length)
+{
+	crypto_auth_hmacsha256(mac, bytes, length, key);
+}
+
+void
 random_bytes(void *bytes, size_t length)
 {
 	randombytes_buf(bytes, length);

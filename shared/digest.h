@@ -21,6 +21,9 @@ void digest_begin(struct digest_state *state);
 void digest_add(struct digest_state *state, const void *bytes, size_t length);
 void digest_end(struct digest_state *state, uint8_t digest[DIGEST_BYTES]);
 
+/* HMAC-SHA-256. */
+void digest_hmac(uint8_t mac[DIGEST_BYTES], const uint8_t key[DIGEST_BYTES], const void *bytes, size_t length);
+
 void random_bytes(void *bytes, size_t length);
 
 #endif

@@ -6,7 +6,7 @@
  * composes the JSON of d from them (auditor/compose.c); the executor never writes JSON.
  *
  *   INTENT_DECLARE  all FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_*, FACT_PROFILE,
- *                   FACT_NETWORK
+ *                   FACT_NETWORK, any FACT_ARG_SECRET
  *   FACT_STARTED    FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256,
  *                   FACT_LANDLOCK_HANDLED
  *   FACT_REFUSED    FACT_STAGE, FACT_ERROR
@@ -38,6 +38,7 @@ enum fact_tag {
 	FACT_DETAIL,          /* text: what is known */
 	FACT_NETWORK,         /* text: "none", "loopback", "tcp-ports 53 443" */
 	FACT_LANDLOCK_HANDLED, /* 3 u64: rights of files, of the network, scopes, as the kernel numbers them */
+	FACT_ARG_SECRET,      /* many, u64, rising: this FACT_ARG is the HMAC of the element, as 64 hex digits */
 	FACT_TAG_END
 };
 

@@ -40,6 +40,7 @@ enum keep_tag {
 	KEEP_AUDIT_LOSS,     /* u64: enum audit_loss of plan.h */
 	KEEP_IDLE_MS,        /* u64: no output for this long ends it; 0: no limit */
 	KEEP_CPU_SECONDS,    /* u64: of one process; 0: no limit */
+	KEEP_SECRET,         /* many, at most LIMIT_SECRETS: a line that must not be kept of its output */
 	KEEP_TAG_END
 };
 
@@ -62,12 +63,14 @@ enum filters_tag {
 #define KEEP_OUT "out"             /* kept output, masked; head then tail (stream_end.head_bytes) */
 #define KEEP_ERR "err"
 #define KEEP_DENIED "denied"       /* denied.h; only where the keeper has KEEPER_FILTERS_FD */
-#define KEEP_LOCK "lock"           /* flock()ed by the living keeper */
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
-#define KEEP_COLLECTED "collected" /* made by the executor: told to auditor and broker */
-#define KEEP_RECORDED "recorded"   /* made by the executor: told to the auditor */
-#define KEEP_WATCHED "watched"     /* by the executor: protected paths before the job (protect.h, nested.h) */
+#define KEEP_BEGUN "begun"         /* by the executor, before anything of the job is made, and durable before it
+                                      runs; protected paths as they were (protect.h, nested.h); flock()ed by the living keeper */
 #define KEEP_PROTECTED "protected" /* by the executor: what was covered below the root, a path in each line */
+#define KEEP_RECORDED "recorded"   /* by the executor, of "begun": told to the auditor */
+#define KEEP_COLLECTED "collected" /* by the executor, of "recorded": told to auditor and broker */
+#define KEEP_LOCK "lock"           /* of an earlier release: what was locked, and */
+#define KEEP_WATCHED "watched"     /* where the protected paths were */
 #define KEEP_CAGE "cage"           /* by the executor: the cage in words, see cage_text.h */
 #define KEEP_VIOLATED "violated"   /* by the executor: what became of them, lines of text */
 

@@ -53,8 +53,9 @@ struct landlock_port {
 	uint64_t allowed, port;
 };
 
-/* landlock_restrict_self(): what is denied goes to the kernel's audit log also after the next exec. */
-#define LL_LOG_NEW_EXEC_ON (1u << 1) /* ABI 7 */
+/* landlock_restrict_self(), from ABI 7 on: what goes to the kernel's audit log, where that is switched on. */
+#define LL_LOG_SAME_EXEC_OFF (1u << 0) /* nothing before the next exec: our own probes are no news */
+#define LL_LOG_NEW_EXEC_ON (1u << 1)   /* and what is denied after it */
 
 #define LL_RULE_PATH 1
 #define LL_RULE_PORT 2

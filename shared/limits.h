@@ -47,6 +47,9 @@
 #define LIMIT_META_BYTES 512 /* what a caller says of its call: recorded, never believed */
 #define LIMIT_PENDING 1000         /* unfinished jobs of one submitter */
 
+#define LIMIT_SECRETS 16           /* values in one argv that an operator lets pass; each is looked for in its output */
+#define LIMIT_SECRET_BYTES 1024    /* one of them: the redactor holds back more than that */
+
 #define LIMIT_GROUPS 64            /* of a policy; each is looked through at every claim */
 
 #define LIMIT_HOOKS 16             /* of a policy: each may be one more run for every event */

@@ -9,6 +9,8 @@
  *
  * "once" fields must be there exactly once, "many" any number of times, "opt" at most once.
  */
+#include <stdint.h>
+
 #define PLAN_MAGIC "ASPLAN01"
 
 enum plan_tag {
@@ -59,7 +61,17 @@ enum plan_tag {
 	PLAN_CPU_PERCENT,         /* opt: of one processor, cpu.max where there is one; not there: no limit */
 	PLAN_MINIMUM,             /* opt: enum layer of run.h, as bits: without one of them it does not run */
 	PLAN_STDIN,               /* opt, bytes, not empty: what the job reads; not there: nothing */
+	PLAN_SECRET_KEY,          /* opt, 32 bytes: for the HMAC of such elements; with PLAN_SECRET or not at all */
+	PLAN_SECRET,              /* many, struct plan_secret: an operator let it pass, and nobody shows it */
 	PLAN_TAG_END
+};
+
+/*
+ * A secret in argv: bytes [at, at + length) of that element, which is not the first; one line of at
+ * most LIMIT_SECRET_BYTES, and at most LIMIT_SECRETS of them.
+ */
+struct plan_secret {
+	uint32_t element, at, length;
 };
 
 /* What a keeper does with its job when the auditor is gone. */

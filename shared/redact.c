@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "limits.h"
 #include "secret_scan.h"
 #include "secret_visible.h"
 #include "secrets.h"
@@ -26,10 +27,16 @@
 /* A key block without an end is masked this far: longer than any key, shorter than a night. */
 #define BLOCK_MOST (256u << 10)
 
+/* What is masked word for word; its visible characters. */
+struct literal {
+	size_t length;
+	char bytes[LIMIT_SECRET_BYTES];
+};
+
 struct redactor {
 	void (*sink)(void *context, const void *bytes, size_t length);
 	void *context;
-	uint64_t count;
+	uint64_t counts[MASKED_COUNT];
 	bool line_start;  /* bytes[0] begins a line */
 	bool swallowing;  /* what comes belongs to a secret that is masked already */
 	enum secret_extent extent;
@@ -41,6 +48,17 @@ struct redactor {
 	char bytes[REDACT_WINDOW];
 	char visible[REDACT_WINDOW];
 	uint32_t position[REDACT_WINDOW + 1];
+	size_t literal_count;
+	struct literal literals[LIMIT_SECRETS];
+};
+
+/* Walks over the secrets of one piece: by shape, and word for word.  Each is looked for once. */
+struct finder {
+	struct secret_scan scan;       /* scan.at: where it goes on */
+	struct secret_scan behind;     /* the same behind `shaped` */
+	struct secret_span shaped;     /* the next by shape */
+	bool looked, found;
+	size_t next[LIMIT_SECRETS];    /* where each literal is next; SIZE_MAX: nowhere */
 };
 
 struct redactor *
@@ -67,15 +85,32 @@ pass(struct redactor *redactor, size_t end)
 		redactor->done = end;
 }
 
+/* What a rule's finds are counted as: the rules that are no token's have these names. */
+static enum masked
+kind_of(const char *rule)
+{
+	static const struct { const char *rule; enum masked kind; } kinds[] = {
+		{ "jwt", MASKED_JWT }, { "bearer_token", MASKED_AUTHORIZATION },
+		{ "authorization", MASKED_AUTHORIZATION }, { "url_password", MASKED_URL_PASSWORD },
+		{ "private_key", MASKED_PRIVATE_KEY }, { "password", MASKED_NAMED },
+		{ "named_secret", MASKED_NAMED }, { "exact", MASKED_EXACT },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(rule, kinds[i].rule) == 0)
+			return kinds[i].kind;
+	return MASKED_TOKEN;
+}
+
 /* Give out the mask instead of start..end; nothing when that is out already. */
 static void
-mask(struct redactor *redactor, size_t start, size_t end)
+mask(struct redactor *redactor, size_t start, size_t end, enum masked kind)
 {
 	if (end <= redactor->done)
 		return;
 	pass(redactor, start);
 	redactor->sink(redactor->context, MASK, sizeof(MASK) - 1);
-	redactor->count++;
+	redactor->counts[kind]++;
 	redactor->done = end;
 }
 
@@ -131,7 +166,7 @@ mask_block(struct redactor *redactor, size_t from, size_t count, bool whole)
 	else if (!whole)
 		masked = end - from > BLOCK_AHEAD ? end - BLOCK_AHEAD : from;
 	if (masked > from)
-		mask(redactor, redactor->position[from], raw_end(redactor, masked));
+		mask(redactor, redactor->position[from], raw_end(redactor, masked), MASKED_PRIVATE_KEY);
 	redactor->block_left -=
 	    redactor->block_left < redactor->length ? redactor->block_left : redactor->length;
 	return end;
@@ -147,6 +182,96 @@ go_on(struct redactor *redactor, const struct secret_span *span)
 	redactor->done = redactor->length;
 }
 
+/* --- finding --- */
+
+static void
+find_begin(struct finder *finder, const struct redactor *redactor, size_t count)
+{
+	*finder = (struct finder){ .scan = { .bytes = redactor->visible, .length = count,
+		.line_start = redactor->line_start } };
+}
+
+/* The next literal from the finder's place on; false: there is none. */
+static bool
+next_literal(struct finder *finder, const struct redactor *redactor, struct secret_span *span)
+{
+	const struct secret_scan *scan = &finder->scan;
+	bool found = false;
+
+	for (size_t i = 0; i < redactor->literal_count; i++) {
+		const struct literal *literal = &redactor->literals[i];
+		const char *hit;
+
+		if (!finder->looked || finder->next[i] < scan->at) {
+			hit = memmem(scan->bytes + scan->at, scan->length - scan->at, literal->bytes, literal->length);
+			finder->next[i] = hit ? (size_t)(hit - scan->bytes) : SIZE_MAX;
+		}
+		if (finder->next[i] == SIZE_MAX || (found && finder->next[i] >= span->start))
+			continue;
+		found = true;
+		*span = (struct secret_span){ .rule = "exact", .start = finder->next[i],
+			.end = finder->next[i] + literal->length };
+	}
+	return found;
+}
+
+/* The end of the first literal that begins inside the span and goes beyond it, or the span's own. */
+static size_t
+end_of(const struct secret_span *span, const struct finder *finder, const struct redactor *redactor)
+{
+	for (size_t i = 0; i < redactor->literal_count && span->end > span->start; i++) {
+		const struct literal *literal = &redactor->literals[i];
+		size_t from = span->end < span->start + literal->length ? span->start :
+		    span->end - literal->length + 1;
+		size_t room = finder->scan.length - from, most = span->end - from + literal->length - 1;
+		const char *hit = memmem(finder->scan.bytes + from, room < most ? room : most,
+		    literal->bytes, literal->length);
+
+		if (hit)
+			return (size_t)(hit - finder->scan.bytes) + literal->length;
+	}
+	return span->end;
+}
+
+/* Literals that overlap what is masked are masked to their ends. */
+static void
+extend(struct secret_span *span, const struct finder *finder, const struct redactor *redactor)
+{
+	size_t end;
+
+	while ((end = end_of(span, finder, redactor)) > span->end)
+		span->end = end;
+}
+
+/* The next secret; the finder's place moves behind it. */
+static bool
+find_next(struct finder *finder, const struct redactor *redactor, struct secret_span *span)
+{
+	struct secret_span literal;
+	bool exact = next_literal(finder, redactor, &literal);
+
+	if (!finder->looked || (finder->found && finder->shaped.start < finder->scan.at)) {
+		finder->behind = finder->scan;
+		finder->found = secret_scan_next(&finder->behind, &finder->shaped);
+	}
+	finder->looked = true;
+	if (!exact && !finder->found)
+		return false;
+	if (exact && (!finder->found || literal.end <= finder->shaped.start)) {
+		*span = literal;
+	} else {
+		*span = finder->shaped;
+		finder->scan = finder->behind;
+		if (exact && literal.start < span->start && span->extent != SECRET_BLOCK)
+			span->start = literal.start; /* both at once */
+	}
+	if (span->extent != SECRET_BLOCK)
+		extend(span, finder, redactor);
+	if (span->end > finder->scan.at)
+		finder->scan.at = span->end;
+	return true;
+}
+
 /*
  * Mask the secrets that begin before `limit` (raw) in the held bytes.  whole: a line ends behind
  * them, so none goes on but a block.  False when a secret or block holds the rest.
@@ -156,15 +281,14 @@ mask_secrets(struct redactor *redactor, size_t limit, bool whole)
 {
 	size_t count = secret_visible(
 	    redactor->bytes, redactor->length, redactor->visible, redactor->position);
-	struct secret_scan scan = {
-		.bytes = redactor->visible, .length = count, .line_start = redactor->line_start
-	};
+	struct finder finder;
 	struct secret_span span;
 
-	scan.at = swallow(redactor, count);
+	find_begin(&finder, redactor, count);
+	finder.scan.at = swallow(redactor, count);
 	if (redactor->block_left > 0)
-		scan.at = mask_block(redactor, scan.at, count, whole);
-	while (redactor->block_left == 0 && secret_scan_next(&scan, &span)) {
+		finder.scan.at = mask_block(redactor, finder.scan.at, count, whole);
+	while (redactor->block_left == 0 && find_next(&finder, redactor, &span)) {
 		size_t start =
 		    span.start < count ? redactor->position[span.start] : redactor->length;
 
@@ -173,11 +297,11 @@ mask_secrets(struct redactor *redactor, size_t limit, bool whole)
 		if (span.extent == SECRET_BLOCK) {
 			pass(redactor, start);
 			redactor->block_left = BLOCK_MOST;
-			scan.at = mask_block(redactor, span.start, count, whole);
+			finder.scan.at = mask_block(redactor, span.start, count, whole);
 			continue;
 		}
-		mask(redactor, start, raw_end(redactor, span.end));
-		if (span.end == count && !whole)
+		mask(redactor, start, raw_end(redactor, span.end), kind_of(span.rule));
+		if (span.end == count && !whole && kind_of(span.rule) != MASKED_EXACT)
 			go_on(redactor, &span);
 	}
 	return !redactor->swallowing && redactor->block_left == 0;
@@ -207,6 +331,21 @@ make_room(struct redactor *redactor)
 	} else {
 		forget(redactor, 0);
 	}
+}
+
+bool
+redact_hide(struct redactor *redactor, const void *bytes, size_t length)
+{
+	struct literal *literal = &redactor->literals[redactor->literal_count];
+
+	if (redactor->literal_count == LIMIT_SECRETS || length == 0 || length > LIMIT_SECRET_BYTES ||
+	    memchr(bytes, '\n', length))
+		return false;
+	/* The positions are not of use here: their room is the window's, which is still empty. */
+	literal->length = secret_visible(bytes, length, literal->bytes, redactor->position);
+	if (literal->length > 0)
+		redactor->literal_count++;
+	return literal->length > 0;
 }
 
 void
@@ -247,7 +386,17 @@ redact_end(struct redactor *redactor)
 uint64_t
 redact_count(const struct redactor *redactor)
 {
-	return redactor->count;
+	uint64_t count = 0;
+
+	for (unsigned kind = 0; kind < MASKED_COUNT; kind++)
+		count += redactor->counts[kind];
+	return count;
+}
+
+uint64_t
+redact_count_of(const struct redactor *redactor, enum masked kind)
+{
+	return redactor->counts[kind];
 }
 
 void
@@ -257,6 +406,7 @@ redact_close(struct redactor *redactor)
 		explicit_bzero(redactor->bytes, redactor->most);
 		explicit_bzero(redactor->visible, redactor->most);
 		explicit_bzero(redactor->position, redactor->most * sizeof(redactor->position[0]));
+		explicit_bzero(redactor->literals, redactor->literal_count * sizeof(redactor->literals[0]));
 	}
 	free(redactor);
 }

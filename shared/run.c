@@ -36,11 +36,23 @@ stage_name(uint32_t stage)
 		[STAGE_NAMESPACE] = "namespace", [STAGE_MOUNT] = "mount", [STAGE_PROC] = "proc",
 		[STAGE_LIMITS] = "limits", [STAGE_IDENTITY] = "identity", [STAGE_LANDLOCK] = "landlock",
 		[STAGE_SECCOMP] = "seccomp", [STAGE_KEEPER] = "keeper", [STAGE_EXEC] = "exec",
-		[STAGE_MINIMUM] = "minimum",
+		[STAGE_MINIMUM] = "minimum", [STAGE_STOPPED] = "stopped",
 		[STAGE_PROTECT] = "protect",
 	};
 
 	return stage < STAGE_COUNT ? names[stage] : "unknown";
+}
+
+const char *
+masked_name(unsigned kind)
+{
+	static const char *const names[MASKED_COUNT] = {
+		[MASKED_TOKEN] = "token", [MASKED_JWT] = "jwt", [MASKED_AUTHORIZATION] = "authorization",
+		[MASKED_URL_PASSWORD] = "url_password", [MASKED_PRIVATE_KEY] = "private_key",
+		[MASKED_NAMED] = "named", [MASKED_EXACT] = "exact",
+	};
+
+	return kind < MASKED_COUNT ? names[kind] : "unknown";
 }
 
 const char *

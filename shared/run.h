@@ -46,6 +46,7 @@ enum stage {
 	STAGE_KEEPER,
 	STAGE_EXEC,      /* the kernel refused the program itself */
 	STAGE_MINIMUM,   /* a layer that the policy wants is not in force */
+	STAGE_STOPPED,   /* the executor ended before it had begun anything of the job */
 	STAGE_PROTECT,   /* what is protected in the workspace is too much, or cannot be looked through */
 	STAGE_COUNT
 };
@@ -84,6 +85,18 @@ enum end_flag {
 	END_CPU_TIME = 1 << 6,        /* OUTCOME_LIMIT: the limit was that of CPU time */
 };
 
+/* What was masked in output.  The name goes into the log, see masked_name(). */
+enum masked {
+	MASKED_TOKEN,         /* known by how it begins (secrets.def) */
+	MASKED_JWT,
+	MASKED_AUTHORIZATION, /* a header's, or "bearer ..." */
+	MASKED_URL_PASSWORD,
+	MASKED_PRIVATE_KEY,   /* each piece of a block that was masked on its own */
+	MASKED_NAMED,         /* what stands behind a name that says secret or password */
+	MASKED_EXACT,         /* an argument of the job that an operator let pass (secret.override) */
+	MASKED_COUNT
+};
+
 /*
  * One output stream.  Digest and count are of every byte the job wrote; stored_* of what was kept
  * after masking and cutting.
@@ -93,6 +106,7 @@ struct stream_end {
 	uint64_t stored_bytes;
 	uint64_t head_bytes; /* length of the kept head; where it is < stored_bytes, bytes are missing there */
 	uint64_t redactions;
+	uint64_t masked[MASKED_COUNT]; /* the redactions by kind */
 	uint8_t sha256[32];
 	uint8_t stored_sha256[32];
 };
@@ -125,7 +139,7 @@ struct run_end {
  * `out` and `err` (what was kept of the output) and, once the broker has the
  * end in its store, the empty file `collected`.
  */
-#define RUN_RESULT_MAGIC "ASRUN002"
+#define RUN_RESULT_MAGIC "ASRUN003"
 struct run_result {
 	char magic[8];
 	struct run_name run;
@@ -141,11 +155,12 @@ void run_folder(const struct run_name *run, char text[RUN_FOLDER_BYTES]);
 /* Names as they stand in JSON: "timed_out", "landlock", "pid_namespace"; never NULL. */
 const char *outcome_name(uint32_t outcome);
 const char *stage_name(uint32_t stage);
+const char *masked_name(unsigned kind); /* kind: enum masked */
 const char *layer_name(unsigned bit); /* bit: 0 .. LAYER_COUNT-1 */
 
 _Static_assert(sizeof(struct run_name) == 24, "no padding");
-_Static_assert(sizeof(struct stream_end) == 96, "no padding");
-_Static_assert(sizeof(struct run_end) == 24 + 9 * 8 + 32 + 2 * 96, "no padding");
+_Static_assert(sizeof(struct stream_end) == 96 + 8 * MASKED_COUNT, "no padding");
+_Static_assert(sizeof(struct run_end) == 24 + 9 * 8 + 32 + 2 * sizeof(struct stream_end), "no padding");
 _Static_assert(sizeof(struct run_result) == 8 + 24 + 32 + sizeof(struct run_end), "no padding");
 
 #endif

@@ -184,6 +184,13 @@ bool
 secret_in_argv(const char *const *argv, const size_t *lengths, size_t count, size_t *index,
     struct secret_finding *finding)
 {
+	return secret_in_argv_but(argv, lengths, count, NULL, index, finding);
+}
+
+bool
+secret_in_argv_but(const char *const *argv, const size_t *lengths, size_t count, const bool *passed,
+    size_t *index, struct secret_finding *finding)
+{
 	struct element program = { "", 0 };
 
 	for (size_t i = 0; i < count; i++) {
@@ -192,14 +199,14 @@ secret_in_argv(const char *const *argv, const size_t *lengths, size_t count, siz
 			{ more ? argv[i + 1] : "", more ? lengths[i + 1] : 0 } };
 
 		*index = i;
-		if (secret_in_text(argv[i], lengths[i], finding) ||
-		    judge_options(program, pair, more, index, finding))
+		if (secret_in_text(argv[i], lengths[i], finding) && !(passed && passed[i]))
 			return true;
-		if (more && is_secret_option(pair[0]) &&
-		    secret_assign_is_value(pair[1].text, pair[1].length, true)) {
-			*index = i + 1;
+		if (judge_options(program, pair, more, index, finding) && !(passed && passed[*index]))
+			return true;
+		*index = i + 1;
+		if (more && is_secret_option(pair[0]) && !(passed && passed[i + 1]) &&
+		    secret_assign_is_value(pair[1].text, pair[1].length, true))
 			return report(finding, "option_secret", 0, pair[1].length);
-		}
 		/* `env curl -u ..`: the program may be any element so far */
 		if (is_known_program(last_component(pair[0])))
 			program = last_component(pair[0]);

@@ -8,6 +8,7 @@
 #: make bench             submit and run beside bwrap and a bare spawn; jobs per second (LANES="1 2 8 32") beside
 #:                        bwrap, task-spooler and firejail; the cost of the cage, of the log, of a long queue (JOBS=1000000)
 #: make check-mcp         MCP=agents: official clients, inspector, conformance suite and real agents from npm, and a load
+#: make check-vm          the suites (TESTS=) on the kernel that Debian 12 ships, with systemd and all controllers, in a virtual machine
 #: make check-agents      the command lines of real agents from npm as jobs in the cage of profile agent; check runs them too once they are there
 SAN = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_CC = clang
@@ -185,4 +186,8 @@ check-agents: all
 	@BUILD_DIR=$(abspath $(BUILD)) tests/mcp/install.sh
 	@BUILD_DIR=$(abspath $(BUILD)) tests/run agents
 
-.PHONY: check check-full tests syntax taken unit fuzz soak bench bench-programs check-mcp check-agents
+# Not part of check either: it makes a whole Debian in build/vm (debootstrap, qemu), once.
+check-vm:
+	@BUILD_DIR=$(abspath $(BUILD)) tests/vm/check.sh $(TESTS)
+
+.PHONY: check check-full check-vm tests syntax taken unit fuzz soak bench bench-programs check-mcp check-agents

@@ -71,7 +71,7 @@ static bool
 read_notes(struct options *options)
 {
 	for (unsigned i = 0; i < options->note_count; i++)
-		if (!read_note(options, options->notes[i], options->has_quorum))
+		if (!read_note(options, options->notes[i], options->has_quorum || options->proof))
 			return false;
 	/* Nothing is remembered before the first time. */
 	return !options->remember || access(options->remember, F_OK) < 0 ||
@@ -114,9 +114,11 @@ verify_folder(const char *path, struct segments *segments)
 	more = verify_removed(folder, segments);
 	for (size_t i = 0; more && i < segments->count; i++) {
 		scoped_close int fd = segments_open(folder, segments->first_seqs[i]);
+		char name[CHAIN_NAME];
 
+		chain_segment_name(name, segments->first_seqs[i]);
 		if (fd < 0)
-			verify_unreadable(&verify, path);
+			verify_unreadable(&verify, name);
 		more = fd >= 0 && verify_segment(&verify, fd, segments->first_seqs[i]);
 	}
 }
@@ -154,27 +156,27 @@ read_all(const struct options *options, struct segments *segments)
 		verify_fds(options);
 	progress_end();
 	verify_end(&verify, clock_realtime_us());
-	if (options->witnesses.count > 0 && witness_quorum_size(&options->witnesses) == 0)
+	if (witness_lacks_quorum(&options->witnesses))
 		verify_unwitnessed(&verify);
 }
 
-/* What a valid log is asked for; false: it could not be given. */
-static bool
+/* What a valid log is asked for; the exit status: 0, 2 when there is no such thing in it, 3 when it could not be given. */
+static int
 give_output(const struct options *options)
 {
 	char text[NOTE_TEXT];
 
 	if (options->remember && !note_remember(&verify, options->remember))
-		return false;
+		return VERDICT_UNREADABLE;
 	if (options->output == OUTPUT_NOTE) {
 		note_compose(&verify, text);
 		fputs(text, stdout);
 	}
 	if (options->output == OUTPUT_PROOF)
-		return prove_end();
+		return prove_end() ? 0 : USAGE;
 	if (options->output == OUTPUT_REKEY)
-		return operator_sign(&verify, options->request, options->secret, options->reason);
-	return options->output != OUTPUT_ANCHORS || remains_end();
+		return operator_sign(&verify, options->request, options->secret, options->reason) ? 0 : VERDICT_UNREADABLE;
+	return options->output != OUTPUT_ANCHORS || remains_end() ? 0 : USAGE;
 }
 
 /* The operator may continue a log whose last lines nobody could seal any more; all else wants a whole one. */
@@ -221,7 +223,8 @@ main(int argc, char **argv)
 {
 	struct options options = { 0 };
 	struct segments segments = { 0 };
-	bool given = true, good;
+	int given = 0;
+	bool good;
 
 	if (!options_read(&options, argc, argv) || !read_notes(&options))
 		return USAGE;
@@ -236,7 +239,7 @@ main(int argc, char **argv)
 		given = give_output(&options);
 	report(&options, &segments);
 	segments_free(&segments);
-	if (fflush(stdout) == EOF || !given)
+	if (fflush(stdout) == EOF)
 		return VERDICT_UNREADABLE;
-	return good ? 0 : (int)verify.verdict;
+	return good ? given : (int)verify.verdict;
 }

@@ -120,8 +120,9 @@ options_read_file(const char *path, char *text, unsigned size)
 
 	if (fd < 0)
 		return -1;
-	held = whole_read(fd, text, size - 1);
-	if (held < 0)
+	held = whole_read(fd, text, size);
+	errno = held == size ? EFBIG : errno;
+	if (held < 0 || held == size)
 		return -1;
 	text[held] = '\0';
 	return held;
@@ -249,26 +250,11 @@ read_quorum(struct options *options, const char *text)
 {
 	uint64_t number;
 
-	if (!read_number("--quorum", text, WITNESS_MOST, &number))
+	if (!read_number("--quorum", text, QUORUM_WITNESSES, &number))
 		return false;
-	options->witnesses.quorum = (unsigned)number;
+	options->quorum = (unsigned)number;
 	options->has_quorum = true;
 	return number > 0 || complain("--quorum", text);
-}
-
-static bool
-read_witness_policy(struct options *options, const char *path)
-{
-	static char text[65536];
-	const char *why;
-
-	if (options->witnesses.count > 0)
-		return complain("--witness-policy", "the only source of witnesses, please");
-	if (options_read_file(path, text, sizeof(text)) < 0)
-		return complain(path, strerror(errno));
-	why = witness_read_policy(&options->witnesses, text);
-	options->has_quorum = true;
-	return !why || complain(path, why);
 }
 
 static bool
@@ -314,7 +300,8 @@ read_option(struct options *options, int option, const char *value)
 	case OPTION_QUORUM:
 		return read_quorum(options, value);
 	case OPTION_WITNESS_POLICY:
-		return read_witness_policy(options, value);
+		options->witness_policy = value;
+		return true;
 	default:
 		return read_operator(options, option, value);
 	}
@@ -336,6 +323,41 @@ fits_together(const struct options *options, int words)
 	    (options->fds == 0 && options->output == OUTPUT_VERDICT && !options->remember);
 }
 
+static bool
+read_witness_policy(struct options *options)
+{
+	static char text[65536];
+	long length = options_read_file(options->witness_policy, text, sizeof(text));
+	const char *why;
+	unsigned line;
+
+	if (length < 0)
+		return complain(options->witness_policy, strerror(errno));
+	why = witness_read_policy(&options->witnesses, text, (size_t)length, &line);
+	if (why)
+		fprintf(stderr, "agent-safe-audit-verify: %s: line %u: %s\n", options->witness_policy, line, why);
+	options->has_quorum = true;
+	return !why;
+}
+
+/* All options were read: who is believed, and how many of them are enough. */
+static bool
+end_witnesses(struct options *options)
+{
+	const char *why = NULL;
+
+	if (options->witness_policy && (options->witnesses.count > 0 || options->has_quorum))
+		return complain("--witness-policy", "it names all witnesses and their quorum: no --witness and --quorum beside it");
+	if (options->witness_policy && !read_witness_policy(options))
+		return false;
+	if (!options->witness_policy)
+		why = witness_end_list(&options->witnesses, options->quorum);
+	/* The lines of a proof have no cosignatures. */
+	if (!why && options->proof && options->witnesses.count > 0 && options->note_count == 0)
+		return complain("--witness", "a proof is witnessed by a --note that they have cosigned");
+	return !why || complain("--quorum", why);
+}
+
 bool
 options_read(struct options *options, int argc, char **argv)
 {
@@ -354,8 +376,6 @@ options_read(struct options *options, int argc, char **argv)
 		fputs(usage, stderr);
 		return false;
 	}
-	if (options->witnesses.quorum > options->witnesses.count)
-		return complain("--quorum", "more than there are witnesses");
 	options->folder = options->fds == 0 ? argv[optind] : NULL;
-	return true;
+	return end_witnesses(options);
 }

@@ -34,6 +34,8 @@ struct options {
 	const char *notes[OPTIONS_NOTES];
 	unsigned note_count;
 	struct witness_list witnesses;
+	const char *witness_policy; /* a file, or NULL */
+	unsigned quorum;          /* 0: all witnesses */
 	bool has_quorum;          /* it was asked for: notes must have it too */
 };
 

@@ -65,7 +65,7 @@ compare_file(struct outputs *outputs, int folder, const struct record *record, c
 	char hex[65];
 
 	if (!strict_text(record->body, record->body_length, key, &told))
-		return "exec.exit without the digest of what was stored";
+		return "the end of a run without the digest of what was stored";
 	if (fd < 0) {
 		outputs->absent++;
 		return NULL;
@@ -76,6 +76,27 @@ compare_file(struct outputs *outputs, int folder, const struct record *record, c
 	return NULL;
 }
 
+/* In exec.output; in exec.exit only of a log that is older than that record. */
+static bool
+tells_output(const struct outputs *outputs, const struct record *record)
+{
+	const struct dispatch_run *run;
+	char uuid[TEXT_UUID] = "";
+	uint64_t attempt;
+	struct scan job;
+
+	if (strcmp(record->type, "exec.output") == 0)
+		return true;
+	if (strcmp(record->type, "exec.exit") != 0)
+		return false;
+	if (!strict_text(record->body, record->body_length, "job", &job) || job.left != TEXT_UUID - 1 ||
+	    !strict_number(record->body, record->body_length, "attempt", &attempt))
+		return true;
+	memcpy(uuid, job.at, TEXT_UUID - 1);
+	run = dispatch_find(outputs->dispatch, uuid, attempt);
+	return !run || !run->has_output;
+}
+
 static const char *
 compare(void *context, const struct chain *chain, const struct record *record)
 {
@@ -84,7 +105,7 @@ compare(void *context, const struct chain *chain, const struct record *record)
 	const char *why;
 
 	(void)chain;
-	if (strcmp(record->type, "exec.exit") != 0)
+	if (!tells_output(outputs, record))
 		return NULL;
 	folder = open_run(outputs, record);
 	why = compare_file(outputs, folder, record, "out", "stdout_stored_sha256");
@@ -94,5 +115,6 @@ compare(void *context, const struct chain *chain, const struct record *record)
 void
 outputs_begin(struct outputs *outputs, struct verify *verify)
 {
+	outputs->dispatch = &verify->dispatch;
 	verify_watch(verify, compare, outputs);
 }

@@ -105,7 +105,7 @@ tell_witnesses(FILE *out, const struct verify *verify, const struct witness_list
 	for (unsigned i = 0; i < witnesses->count; i++)
 		fprintf(out, "witness %s has cosigned %" PRIu64 " lines\n", witnesses->list[i].vkey.name,
 		    witnesses->list[i].size);
-	if (witnesses->count > 0)
+	if (witnesses->count > 0 && !witnesses->quorum.nobody)
 		fprintf(out, "a quorum has cosigned %" PRIu64 " of %" PRIu64 " lines\n", size,
 		    verify->walk.chain.next_seq);
 }

@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include "scan.h"
+#include "segments.h"
 #include "verify.h"
 
 #define FORKED "the tree differs from a remembered head"
@@ -100,7 +101,7 @@ verify_unreadable(struct verify *verify, const char *what)
 {
 	char reason[256];
 
-	text_format(reason, sizeof(reason), "%.100s: %s", what, strerror(errno));
+	text_format(reason, sizeof(reason), "%.100s: %s", what, segments_why(errno));
 	decide(verify, VERDICT_UNREADABLE, "unreadable", reason);
 }
 

@@ -23,133 +23,33 @@ witness_add(struct witness_list *witnesses, const char *text)
 		if (strcmp(witnesses->list[i].vkey.name, vkey.name) == 0 ||
 		    memcmp(witnesses->list[i].vkey.key, vkey.key, sizeof(vkey.key)) == 0)
 			return "is given twice";
-	if (witnesses->count == WITNESS_MOST)
+	if (witnesses->count == QUORUM_WITNESSES)
 		return "is one more than fit";
 	witnesses->list[witnesses->count++].vkey = vkey;
 	return NULL;
 }
 
-static unsigned
-quorum(const struct witness_list *witnesses)
-{
-	return witnesses->quorum > 0 ? witnesses->quorum : witnesses->count;
-}
-
-/* Words are parted by blanks and tabs; "" behind the last one. */
-static char *
-next_word(char **words)
-{
-	char *word = *words + strspn(*words, " \t");
-
-	*words = word + strcspn(word, " \t");
-	if (**words)
-		*(*words)++ = '\0';
-	return word;
-}
-
-/* What a policy file has said so far. */
-struct reading {
-	char names[WITNESS_MOST][128]; /* how it calls the witnesses */
-	char group[128];
-	bool members[WITNESS_MOST];
-	unsigned threshold;
-	bool has_quorum;
-};
-
-static unsigned
-find_name(const struct witness_list *witnesses, const struct reading *reading, const char *name)
-{
-	unsigned i = 0;
-
-	while (i < witnesses->count && strcmp(reading->names[i], name) != 0)
-		i++;
-	return i;
-}
-
 static const char *
-read_group(const struct witness_list *witnesses, struct reading *reading, char *words)
+add_of_policy(void *context, const char *vkey)
 {
-	char *name = next_word(&words), *threshold = next_word(&words), *member;
-	unsigned count = 0;
-	uint64_t number;
-
-	if (reading->group[0])
-		return "more than one group is not supported";
-	if (!*threshold || !text_copy(reading->group, sizeof(reading->group), name))
-		return "a group without name or threshold";
-	while (*(member = next_word(&words))) {
-		unsigned i = find_name(witnesses, reading, member);
-
-		if (i == witnesses->count || reading->members[i])
-			return "a group has a member that is no witness above it, or twice";
-		reading->members[i] = true;
-		count++;
-	}
-	if (strcmp(threshold, "any") == 0)
-		reading->threshold = 1;
-	else if (strcmp(threshold, "all") == 0)
-		reading->threshold = count;
-	else if (text_number(threshold, count, &number))
-		reading->threshold = (unsigned)number;
-	return reading->threshold > 0 ? NULL : "a group whose threshold cannot be reached";
-}
-
-/* Only the members of the quorum count. */
-static const char *
-read_quorum(struct witness_list *witnesses, struct reading *reading, const char *name)
-{
-	unsigned single = find_name(witnesses, reading, name), kept = 0;
-
-	if (reading->has_quorum)
-		return "a second quorum";
-	if (single < witnesses->count) {
-		memset(reading->members, 0, sizeof(reading->members));
-		reading->members[single] = true;
-		reading->threshold = 1;
-	} else if (!reading->group[0] || strcmp(reading->group, name) != 0)
-		return "the quorum names nobody";
-	reading->has_quorum = true;
-	for (unsigned i = 0; i < witnesses->count; i++)
-		if (reading->members[i])
-			witnesses->list[kept++] = witnesses->list[i];
-	witnesses->count = kept;
-	witnesses->quorum = reading->threshold;
-	return NULL;
-}
-
-static const char *
-read_witness(struct witness_list *witnesses, struct reading *reading, char *words)
-{
-	char *name = next_word(&words), *vkey = next_word(&words);
-
-	if (reading->has_quorum || !*vkey || find_name(witnesses, reading, name) < witnesses->count)
-		return "a witness without key, known already, or behind the quorum";
-	if (witnesses->count == WITNESS_MOST || !text_copy(reading->names[witnesses->count], 128, name))
-		return "too many witnesses, or a name that is too long";
-	return witness_add(witnesses, vkey);
+	return witness_add(context, vkey);
 }
 
 const char *
-witness_read_policy(struct witness_list *witnesses, char *text)
+witness_read_policy(struct witness_list *witnesses, char *text, size_t length, unsigned *line)
 {
-	struct reading reading = { 0 };
-	const char *why = NULL;
+	return quorum_read(&witnesses->quorum, text, length, add_of_policy, witnesses, line);
+}
 
-	for (char *line; !why && (line = strsep(&text, "\n"));) {
-		char *word = next_word(&line);
-
-		if (word[0] == '\0' || word[0] == '#' || strcmp(word, "log") == 0)
-			continue;
-		if (strcmp(word, "witness") == 0)
-			why = read_witness(witnesses, &reading, line);
-		else if (strcmp(word, "group") == 0)
-			why = read_group(witnesses, &reading, line);
-		else if (strcmp(word, "quorum") == 0)
-			why = read_quorum(witnesses, &reading, next_word(&line));
-		else
-			why = "a line that is none of a policy";
-	}
-	return why || reading.has_quorum ? why : "it has no quorum";
+const char *
+witness_end_list(struct witness_list *witnesses, unsigned threshold)
+{
+	if (threshold > witnesses->count)
+		return "more than there are witnesses";
+	for (unsigned i = 0; i < witnesses->count; i++)
+		quorum_add_witness(&witnesses->quorum);
+	quorum_of_all(&witnesses->quorum, threshold);
+	return NULL;
 }
 
 /* --- what they have cosigned ---------------------------------------------------------- */
@@ -175,6 +75,8 @@ watch_cosign(void *context, const struct chain *chain, const struct record *reco
 	uint64_t seconds;
 	size_t length;
 
+	if (strcmp(record->type, "log.genesis") == 0 && !quorum_knows_log(&witnesses->quorum, chain->origin))
+		return "genesis: a log that the policy does not name";
 	if (strcmp(record->type, "log.cosign") != 0)
 		return NULL;
 	if (!cosign_read(&cosign, record->body, record->body_length))
@@ -207,26 +109,31 @@ witness_quorum_size(const struct witness_list *witnesses)
 {
 	uint64_t best = 0;
 
-	/* The largest size that so many have reached. */
+	/* The largest size that enough of them have reached. */
 	for (unsigned i = 0; i < witnesses->count; i++) {
-		unsigned reached = 0;
+		bool reached[QUORUM_WITNESSES] = { false };
 
 		for (unsigned k = 0; k < witnesses->count; k++)
-			reached += witnesses->list[k].size >= witnesses->list[i].size;
-		if (reached >= quorum(witnesses) && witnesses->list[i].size > best)
+			reached[k] = witnesses->list[k].size >= witnesses->list[i].size;
+		if (quorum_is_met(&witnesses->quorum, reached) && witnesses->list[i].size > best)
 			best = witnesses->list[i].size;
 	}
 	return best;
 }
 
+bool
+witness_lacks_quorum(const struct witness_list *witnesses)
+{
+	return witnesses->count > 0 && !witnesses->quorum.nobody && witness_quorum_size(witnesses) == 0;
+}
+
 const char *
 witness_judge_note(const struct witness_list *witnesses, const char *note, size_t length, bool strict)
 {
-	bool held[WITNESS_MOST] = { false };
+	bool held[QUORUM_WITNESSES] = { false };
 	struct checkpoint_signature signature;
 	struct checkpoint_lines lines;
 	struct checkpoint checkpoint;
-	unsigned count = 0;
 	uint64_t seconds;
 
 	if (!checkpoint_read(&checkpoint, note, length))
@@ -241,8 +148,7 @@ witness_judge_note(const struct witness_list *witnesses, const char *note, size_
 			if (signature.length != CHECKPOINT_COSIGNATURE || !checkpoint_is_cosigned(checkpoint.text,
 			    checkpoint.text_length, vkey, signature.bytes, &seconds))
 				return "a cosignature in it is not that witness'";
-			count += !held[i];
 			held[i] = true;
 		}
-	return strict && count < quorum(witnesses) ? "no quorum of the given witnesses has cosigned it" : NULL;
+	return strict && !quorum_is_met(&witnesses->quorum, held) ? "no quorum of the given witnesses has cosigned it" : NULL;
 }

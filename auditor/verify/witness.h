@@ -9,7 +9,7 @@
 #include "limits.h"
 #include "vkey.h"
 
-#define WITNESS_MOST 16
+#include "quorum.h"
 
 struct witness {
 	struct vkey vkey;
@@ -19,9 +19,9 @@ struct witness {
 struct verify;
 
 struct witness_list {
-	struct witness list[WITNESS_MOST];
+	struct witness list[QUORUM_WITNESSES];
 	unsigned count;
-	unsigned quorum;     /* 0: all of them */
+	struct quorum quorum;
 	uint64_t strangers;  /* cosignatures on record by others */
 	struct verify *verify;
 };
@@ -29,18 +29,20 @@ struct witness_list {
 /* NULL, or what is wrong with it. */
 const char *witness_add(struct witness_list *witnesses, const char *vkey);
 
-/*
- * The same from a file in the syntax of C2SP tlog-policy: lines "witness NAME VKEY [URL]",
- * "group NAME any|all|N MEMBER...", "quorum NAME", "log ..." (passed over), "#".  Groups of
- * witnesses only, and one quorum.
- */
-const char *witness_read_policy(struct witness_list *witnesses, char *text);
+/* No more will be added: so many of them are a quorum, 0: all.  NULL, or what is wrong. */
+const char *witness_end_list(struct witness_list *witnesses, unsigned threshold);
+
+/* All of them and their quorum from a file (quorum.h).  NULL, or what is wrong with this line of it. */
+const char *witness_read_policy(struct witness_list *witnesses, char *text, size_t length, unsigned *line);
 
 /* Before the first segment is read: a cosignature on record that does not hold is a fault of its line. */
 void witness_begin(struct witness_list *witnesses, struct verify *verify);
 
 /* How many lines a quorum has cosigned; 0: no quorum has any. */
 uint64_t witness_quorum_size(const struct witness_list *witnesses);
+
+/* A quorum is wanted, and none has cosigned anything. */
+bool witness_lacks_quorum(const struct witness_list *witnesses);
 
 /*
  * A note that somebody kept: NULL when each cosignature of a witness in the list holds, and they

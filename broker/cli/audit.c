@@ -15,7 +15,7 @@
 #include "session.h"
 #include "view.h"
 
-#define WORDS 40
+#define WORDS 120
 
 /* The words for agent-safe-audit-verify, words[0] left free. */
 struct words {

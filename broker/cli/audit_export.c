@@ -20,6 +20,7 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{ "job.approved", "allowed", "success", 0 },
+	{ "secret.override", "allowed", "success", 0 },
 	{ "job.denied", "denied", "success", 0 },
 	{ "job.refused", "denied", "success", 0 },
 	{ "job.decision_refused", "denied", "success", 0 },
@@ -122,8 +123,9 @@ add_texts(struct json *to, const char *key, const struct json *list)
 	texts = json_add_array(to, key);
 	for (size_t i = 0; i < json_count(list); i++) {
 		const char *text = json_text(json_at(list, i));
+		const char *other = json_get(json_at(list, i), "redacted") ? "(redacted)" : "(not UTF-8)";
 
-		json_add_text(texts, NULL, text ? text : "(not UTF-8)");
+		json_add_text(texts, NULL, text ? text : other);
 	}
 }
 

@@ -75,7 +75,8 @@ severity(const char *type, const char *outcome)
 {
 	if (strcmp(type, "log.refused") == 0 || strcmp(type, "log.rekey") == 0 || strcmp(type, "log.recover") == 0)
 		return LOUD;
-	return strcmp(outcome, "failure") == 0 || strcmp(type, "job.refused") == 0 || strcmp(type, "exec.lost") == 0 ?
+	return strcmp(outcome, "failure") == 0 || strcmp(type, "job.refused") == 0 || strcmp(type, "exec.lost") == 0 ||
+	    strcmp(type, "secret.override") == 0 ?
 	    NOTABLE : QUIET;
 }
 

@@ -22,6 +22,7 @@
 /* What is wanted of the log, and what to do with a line of it: raw bytes with their newline. */
 struct reader {
 	struct audit_files files;
+	size_t shown;        /* lines that were given to each() */
 	int64_t from, until; /* seq; up to the seal that was made for us */
 	const char *job;     /* or NULL: all */
 	void (*each)(struct reader *reader, const char *line, size_t length, const struct json *record);
@@ -47,8 +48,10 @@ read_line(struct reader *reader, const char *line, size_t length)
 		json_free(record);
 		return;
 	}
-	if (!reader->job || (job && strcmp(job, reader->job) == 0))
+	if (!reader->job || (job && strcmp(job, reader->job) == 0)) {
 		reader->each(reader, line, length, record);
+		reader->shown++;
+	}
 	json_free(record);
 }
 
@@ -172,6 +175,8 @@ audit_show(struct cli *cli)
 	reader.job = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
 	reader.each = output_is_table() ? show_record : print_raw;
 	read_log(&reader, cli);
+	if (reader.job && reader.shown == 0)
+		fault_die("job_not_found", "the log has no record of this job, or none any more");
 	return EXIT_DONE;
 }
 

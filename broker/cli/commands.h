@@ -55,6 +55,7 @@ int service_status(struct cli *cli);
 int service_serve(struct cli *cli);
 
 int doctor_report(struct cli *cli);
+int doctor_denials(struct cli *cli); /* what --denials makes of it */
 
 int bridge_mcp(struct cli *cli);
 int mcp_config(struct cli *cli);

@@ -101,4 +101,5 @@ denials_view(const struct json *job)
 	output_text("\n");
 	view_all("denied, by call", json_get(job, "denials"), "errno");
 	view_all("passed, but other profiles refuse it", json_get(report, "would_refuse"), "refused_by");
+	view_field("denied paths", "agent-safe doctor --denials has them where the kernel's audit is on");
 }

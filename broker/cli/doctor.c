@@ -174,15 +174,14 @@ print_person(const struct json *report, const struct json *checks)
 		output_text("\n");
 }
 
-int
-doctor_report(struct cli *cli)
+static int
+report_machine(struct cli *cli)
 {
 	struct probe probes[PROBES_MOST];
 	size_t count = probe_machine(probes);
 	struct json *report = json_object(), *checks;
 	bool works = true;
 
-	cli_refuse_remote(cli, "run it on that host");
 	json_add_text(report, "schema", "agent-safe.doctor/1");
 	checks = json_add_array(report, "checks");
 	for (size_t i = 0; i < count; i++)
@@ -197,4 +196,15 @@ doctor_report(struct cli *cli)
 		output_json(report);
 	json_free(report);
 	return works ? EXIT_DONE : EXIT_REFUSED;
+}
+
+int
+doctor_report(struct cli *cli)
+{
+	cli_refuse_remote(cli, "run it on that host");
+	if (cli_has(cli, OPTION_DENIALS))
+		return doctor_denials(cli);
+	if (cli_has(cli, OPTION_LIVE) || cli_has(cli, OPTION_RECORDS))
+		fault_die("invalid_input", "--live and --records belong to --denials");
+	return report_machine(cli);
 }

@@ -31,6 +31,8 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_GROUP] = { "group", 0, "NAME", "of the policy's queue.groups: so many run at once", false },
 	[OPTION_MUTEX] = { "mutex", 0, "KEY", "only one job with this key runs at once", false },
 	[OPTION_AFTER] = { "after", 0, "ID[:ok|any|notok]", "when that job has ended so; may be repeated", true },
+	[OPTION_ALLOW_SECRET] = { "allow-secret", 0, "command[N]",
+	    "this argument may hold a secret; needs --by and --reason; may be repeated", true },
 	[OPTION_OLDER_THAN] = { "older-than", 0, "SECONDS", "only what ended longer ago", false },
 	[OPTION_MAX_BYTES] = { "max-bytes", 0, "BYTES", "the oldest, until all jobs and runs take no more", false },
 	[OPTION_DRY_RUN] = { "dry-run", 0, NULL, "say what would go, and change nothing", false },
@@ -71,6 +73,10 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_FORMAT] = { "format", 0, "jsonl|ecs|ocsf|cef", "form of each line (default: the log's own)", false },
 	[OPTION_FROM] = { "from", 0, "SEQ", "from this line on", false },
 	[OPTION_TRACE] = { "trace", 0, "FILE", "what strace(1) wrote of one of the runs", false },
+	[OPTION_DENIALS] = { "denials", 0, NULL, "what Landlock denied to jobs in profile debug, as far as the kernel tells",
+	    false },
+	[OPTION_LIVE] = { "live", 0, NULL, "listen to the kernel's audit until interrupted, and show what came", false },
+	[OPTION_RECORDS] = { "records", 0, "FILE", "records of the kernel's audit in a file, - is standard input", false },
 };
 
 const enum option option_globals[] = {

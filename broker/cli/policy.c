@@ -62,13 +62,38 @@ folder_of(const char *path, char *folder, size_t size)
 		fault_die("invalid_input", "the path is too long");
 }
 
+static const char home_remedy[] =
+    "nothing will start here: the folder of queue and log lies below this directory, where jobs could change it. "
+    "Use a directory inside this one, or --state with a folder outside of it";
+
+/* The state of a workspace in this directory would lie below it: it is the account's home, as a rule. */
+static bool
+holds_its_state(const struct cli *cli, const char *folder)
+{
+	static struct place place; /* large */
+	struct place_wish wish = { .workspace = folder, .state = cli->wish.state };
+	char real[LIMIT_PATH], why[512];
+
+	return place_real_path(folder, real) && place_find(&wish, &place, why, sizeof(why)) == PLACE_FOUND &&
+	    text_path_within(place.state, real);
+}
+
+static const char *
+remedy_for(const struct cli *cli, const char *folder)
+{
+	struct stat about;
+
+	if (stat(folder, &about) == 0 && about.st_uid == 0)
+		return root_owned_remedy;
+	return holds_its_state(cli, folder) ? home_remedy : NULL;
+}
+
 int
 policy_init(struct cli *cli)
 {
 	char path[LIMIT_PATH], folder[LIMIT_PATH];
-	const char *given = cli->options.word_count > 0 ? cli->options.words[0] : cli->wish.policy;
+	const char *given = cli->options.word_count > 0 ? cli->options.words[0] : cli->wish.policy, *remedy;
 	struct json *result;
-	struct stat about;
 
 	cli_refuse_remote(cli, "it writes a file here");
 	if (!text_format(path, sizeof(path), "%s%s%s", given || !cli->wish.workspace ? "" : cli->wish.workspace,
@@ -79,14 +104,15 @@ policy_init(struct cli *cli)
 	result = json_object();
 	json_add_bytes(result, "path", path, strlen(path));
 	json_add_text(result, "status", "created");
-	if (stat(folder, &about) == 0 && about.st_uid == 0)
-		json_add_text(json_add_array(result, "warnings"), NULL, root_owned_remedy);
+	remedy = remedy_for(cli, folder);
+	if (remedy)
+		json_add_text(json_add_array(result, "warnings"), NULL, remedy);
 	if (output_is_table()) {
 		output_text("created ");
 		output_shown(path);
 		output_text("\n");
-		if (json_get(result, "warnings"))
-			output_text("warning: %s\n", root_owned_remedy);
+		if (remedy)
+			output_text("warning: %s\n", remedy);
 	} else {
 		output_json(result);
 	}
@@ -130,22 +156,30 @@ find_policy(const struct cli *cli, char *path, size_t size)
 	}
 }
 
-/* The state below a root: a job could change what decides about it, so no trio starts like that. */
+static void
+warn_below(struct json *warnings, const char *state, const struct json *paths, const char *warning)
+{
+	for (size_t i = 0; i < json_count(paths); i++) {
+		const char *path = json_text(json_at(paths, i));
+
+		if (path && text_path_within(state, path))
+			json_add_text(warnings, NULL, warning);
+	}
+}
+
+/* The state where jobs reach: one could read or change what decides about it, so no trio starts like that. */
 static void
 warn_of_state(const struct cli *cli, struct json *result)
 {
 	static struct place place; /* large */
 	struct json *warnings = json_copy(json_get(result, "warnings"));
-	const struct json *roots = json_get(result, "allowed_working_roots");
 	char why[512];
-	bool found = place_find(&cli->wish, &place, why, sizeof(why)) == PLACE_FOUND;
 
-	for (size_t i = 0; found && i < json_count(roots); i++) {
-		const char *root = json_text(json_at(roots, i));
-
-		if (root && text_path_within(place.state, root))
-			json_add_text(warnings, NULL,
-			    "the state folder lies inside an allowed root: nothing will start");
+	if (place_find(&cli->wish, &place, why, sizeof(why)) == PLACE_FOUND) {
+		warn_below(warnings, place.state, json_get(result, "allowed_working_roots"),
+		    "the state folder lies inside an allowed root: nothing will start");
+		warn_below(warnings, place.state, json_get(result, "paths_beside"),
+		    "the state folder lies inside a path of read_paths or write_paths: nothing will start");
 	}
 	json_remove(result, "warnings");
 	json_add(result, "warnings", warnings);

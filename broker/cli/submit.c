@@ -60,6 +60,8 @@ add_needs(const struct cli *cli, struct json *params)
 		const char *text = cli->options.many[i].value, *colon = strchr(text, ':');
 		struct json *one;
 
+		if (cli->options.many[i].option != OPTION_AFTER)
+			continue;
 		if (!text_is_utf8(text, strlen(text)))
 			fault_die("invalid_input", "--after is not UTF-8");
 		after = after ? after : json_add_array(params, "after");
@@ -68,6 +70,26 @@ add_needs(const struct cli *cli, struct json *params)
 		if (colon)
 			json_add_text(one, "want", colon + 1);
 	}
+}
+
+/* --allow-secret command[3] --by NAME --reason TEXT */
+static void
+add_secrets(const struct cli *cli, struct json *params)
+{
+	struct json *list = NULL;
+
+	for (size_t i = 0; i < cli->options.many_count; i++) {
+		if (cli->options.many[i].option != OPTION_ALLOW_SECRET)
+			continue;
+		list = list ? list : json_add_array(params, "allow_secrets");
+		json_add_bytes(list, NULL, cli->options.many[i].value, strlen(cli->options.many[i].value));
+	}
+	if (list && (!cli_has(cli, OPTION_BY) || !cli_has(cli, OPTION_REASON)))
+		fault_die("invalid_input", "--allow-secret needs --by and --reason: both are recorded");
+	if (!list && (cli_has(cli, OPTION_BY) || cli_has(cli, OPTION_REASON)))
+		fault_die("invalid_input", "--by and --reason are for --allow-secret: a proposal is nobody's decision");
+	cli_add_text(cli, params, "by", OPTION_BY);
+	cli_add_text(cli, params, "reason", OPTION_REASON);
 }
 
 /* What the broker would refuse anyway, and what no line could carry. */
@@ -91,7 +113,8 @@ submit_params(const struct cli *cli, const struct json *hello)
 
 	for (size_t i = 0; i < cli->options.word_count; i++)
 		json_add_bytes(command, NULL, cli->options.words[i], strlen(cli->options.words[i]));
-	json_add_integer(params, "timeout", cli_number(cli, OPTION_TIMEOUT, 1, LIMIT_TIMEOUT_SECONDS, 60));
+	if (cli_has(cli, OPTION_TIMEOUT))
+		json_add_integer(params, "timeout", cli_number(cli, OPTION_TIMEOUT, 1, LIMIT_TIMEOUT_SECONDS, 0));
 	json_add_integer(params, "max_attempts", cli_number(cli, OPTION_MAX_ATTEMPTS, 1, LIMIT_ATTEMPTS, 1));
 	cli_add_text(cli, params, "idempotency_key", OPTION_KEY);
 	cli_add_text(cli, params, "label", OPTION_LABEL);
@@ -105,6 +128,7 @@ submit_params(const struct cli *cli, const struct json *hello)
 	cli_add_text(cli, params, "group", OPTION_GROUP);
 	cli_add_text(cli, params, "mutex", OPTION_MUTEX);
 	add_needs(cli, params);
+	add_secrets(cli, params);
 	json_add_text(params, "source", "cli");
 	add_environment(params, json_get(hello, "environment"));
 	return params;
@@ -141,7 +165,7 @@ ask_about(struct cli *cli, struct session *session, const char *method)
 
 	check_size(cli);
 	cwd_fd = cli->host ? -1 : open_cwd(cli, NULL); /* before a trio is started for nothing */
-	session_open(session, cli, REACH_EITHER);
+	session_open(session, cli, cli_has(cli, OPTION_ALLOW_SECRET) ? REACH_CONTROL : REACH_EITHER);
 	params = submit_params(cli, session->hello);
 	if (cli->host)
 		open_cwd(cli, params);

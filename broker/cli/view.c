@@ -88,7 +88,12 @@ static char *
 quote_element(const struct json *element, size_t *length)
 {
 	scoped_free char *bytes = json_bytes(element, length);
+	bool redacted = false;
 
+	if (json_boolean(json_get(element, "redacted"), &redacted) && redacted) {
+		*length = 0;
+		return copy("<redacted>"); /* bare: no shell reads it as anything */
+	}
 	if (!bytes) {
 		*length = 0;
 		return copy("(not an argument)");
@@ -178,7 +183,10 @@ view_argv(const struct json *command)
 		size_t length;
 		scoped_free char *word = quote_element(json_at(command, i), &length);
 
-		output_text("  [%zu] %zu byte%s  %s\n", i, length, length == 1 ? "" : "s", word);
+		if (json_get(json_at(command, i), "redacted"))
+			output_text("  [%zu] a secret that was let pass  %s\n", i, word);
+		else
+			output_text("  [%zu] %zu byte%s  %s\n", i, length, length == 1 ? "" : "s", word);
 	}
 	output_text("%-16s %s\n", "for a shell", line);
 }

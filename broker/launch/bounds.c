@@ -74,8 +74,10 @@ read_field(const struct field *field, struct boot *boot, struct counts *counts)
 	case BOUNDS_PROFILE_FLOOR:
 		return counts->floors++ == 0 && field_text(field, boot->profile_floor, LIMIT_PROFILE);
 	case BOUNDS_ROOT_PATH:
-		return counts->paths < LIMIT_ROOTS &&
-		    field_text(field, boot->roots[counts->paths++].path, LIMIT_PATH);
+		if (counts->paths == LIMIT_ROOTS)
+			return false;
+		boot->roots[counts->paths].index = counts->paths;
+		return field_text(field, boot->roots[counts->paths++].path, LIMIT_PATH);
 	case BOUNDS_ROOT_FLAGS:
 		return counts->flags < LIMIT_ROOTS &&
 		    field_u64(field, &boot->roots[counts->flags].flags) &&

@@ -10,6 +10,7 @@
 
 #include "cgroup.h"
 #include "log.h"
+#include "manager.h"
 #include "refuse.h"
 #include "run.h"
 #include "scope.h"
@@ -28,6 +29,7 @@ static const struct {
 
 /* Kept until launch ends: refuse_undo_cgroup() keeps pointers to them. */
 static char delegated[LIMIT_PATH], daemons[LIMIT_PATH], jobs[LIMIT_PATH];
+static bool of_manager; /* it takes away what is empty, nothing needs to be undone */
 
 static void
 close_file(FILE *const *file)
@@ -152,18 +154,28 @@ static bool
 make_group(const char *folder)
 {
 	if (mkdir(folder, 0755) == 0) {
-		refuse_undo_cgroup(folder);
+		if (!of_manager)
+			refuse_undo_cgroup(folder);
 		return true;
 	}
 	return errno == EEXIST;
 }
 
-/* Below our own; the system's service has been given one and uses it itself. */
+/* The scope that the manager gave us: our own cgroup, or what that lies in when keepers are there already. */
 static bool
-make_groups(const struct launch *launch, const char *own)
+cut_to_scope(char own[LIMIT_PATH], const char *unit)
 {
-	bool given = launch->place.mode == MODE_SYSTEM && holds_only_us(own);
+	char *end = strstr(own, unit);
 
+	if (end)
+		end[strlen(unit)] = '\0';
+	return end != NULL;
+}
+
+/* The group to divide: one that we were given is used itself, else it is made below our own. */
+static bool
+make_groups(const struct launch *launch, const char *own, bool given)
+{
 	if (given ? !text_copy(delegated, sizeof(delegated), own) :
 	    !text_format(delegated, sizeof(delegated), "%s/agent-safe-%s", own, launch->place.id))
 		return false;
@@ -182,7 +194,10 @@ move_into_daemons(const char *own)
 		scope_close(&former_fd);
 		return false;
 	}
-	refuse_undo_cgroup_move(former_fd);
+	if (of_manager)
+		scope_close(&former_fd);
+	else
+		refuse_undo_cgroup_move(former_fd);
 	return true;
 }
 
@@ -229,10 +244,15 @@ give_to_executor(const struct launch *launch)
 static bool
 open_groups(struct launch *launch)
 {
-	char own[LIMIT_PATH];
+	char own[LIMIT_PATH], unit[MANAGER_UNIT_BYTES];
+	bool given;
 
+	of_manager = manager_find(launch, unit) && manager_enter_scope(launch, unit);
 	errno = ENOENT;
-	if (!find_own_folder(own) || !make_groups(launch, own) || !move_into_daemons(own))
+	if (!find_own_folder(own) || (of_manager && !cut_to_scope(own, unit)))
+		return false;
+	given = of_manager || (launch->place.mode == MODE_SYSTEM && holds_only_us(own));
+	if (!make_groups(launch, own, given) || !move_into_daemons(own))
 		return false;
 	launch->boot.layers |= LAYER_CGROUP | enable_controllers(own);
 	if (!give_to_executor(launch))

@@ -1,5 +1,6 @@
 /* The three, and the courier where there is one: each its descriptors, its uid, its program. */
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include "record.h"
 #include "refuse.h"
 #include "scope.h"
+#include "text.h"
 #include "trio.h"
 
 #define MOST_FDS 9
@@ -178,6 +180,25 @@ start_broker(struct launch *launch, const struct channels *channels, const pid_t
 	return start_daemon(launch, &broker);
 }
 
+/* The system's service is as alive as its broker: systemd cannot tell by what is left of its cgroup. */
+static void
+write_pid(const struct launch *launch, pid_t broker)
+{
+	char path[LIMIT_PATH], text[16];
+	scoped_close int fd = -1;
+	ssize_t length;
+
+	if (launch->place.mode != MODE_SYSTEM)
+		return;
+	if (!text_format(path, sizeof(path), "%s/broker.pid", launch->place.runtime) ||
+	    !text_format(text, sizeof(text), "%d\n", (int)broker))
+		refuse_start("internal_error", "%s: too long", launch->place.runtime);
+	length = (ssize_t)strlen(text);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0 || fchmod(fd, 0644) < 0 || write(fd, text, (size_t)length) != length)
+		refuse_start("internal_error", "%s: %s", path, strerror(errno));
+}
+
 void
 trio_start(struct launch *launch)
 {
@@ -191,6 +212,7 @@ trio_start(struct launch *launch)
 	broker = start_broker(launch, &channels, (const pid_t[3]){ executor, auditor, courier });
 	close_channels(&channels);
 	ready_wait(launch, (const pid_t[3]){ auditor, executor, broker });
+	write_pid(launch, broker);
 }
 
 _Static_assert(BROKER_EXECUTOR_FD == 4 && BROKER_AUDITOR_FD == 5 && BROKER_PROPOSE_FD == 6 &&

@@ -120,7 +120,6 @@ calls_propose(struct mcp *mcp, const struct json *arguments, struct talk_fault *
 		return NULL;
 	params = params_of(arguments);
 	json_remove(params, "cwd");
-	add_default(params, "timeout", 60);
 	add_default(params, "max_attempts", 1);
 	json_add_text(params, "source", "mcp");
 	add_claims(params, mcp->claims);

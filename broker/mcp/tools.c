@@ -16,7 +16,7 @@ static const struct argument propose_arguments[] = {
 	    "program and arguments, one element each; no shell reads them" },
 	{ "cwd", ARGUMENT_TEXT, false, 1, LIMIT_PATH - 1, NULL,
 	    "absolute path of the working directory (default: the one this server was started in)" },
-	{ "timeout", ARGUMENT_INTEGER, false, 1, LIMIT_TIMEOUT_SECONDS, NULL, "seconds it may run (default 60)" },
+	{ "timeout", ARGUMENT_INTEGER, false, 1, LIMIT_TIMEOUT_SECONDS, NULL, "seconds it may run (default 60, or less where the policy allows less)" },
 	{ "max_attempts", ARGUMENT_INTEGER, false, 1, LIMIT_ATTEMPTS, NULL,
 	    "runs after failures, at most (default 1)" },
 	{ "idempotency_key", ARGUMENT_TEXT, false, 1, LIMIT_KEY_BYTES, NULL,

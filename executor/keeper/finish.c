@@ -110,15 +110,18 @@ store(struct keeper *keeper)
 }
 
 /*
- * As long as the result could neither be stored nor told, the keeper stays: it is the only one
- * who knows.
+ * As long as the result is neither told nor on the disk, the keeper stays: it is the only one who
+ * knows.  An executor that was told brings it into the log, which is synced; should it die before,
+ * the next one finds the file.  Only without any is it for us to sync.
  */
 void
 finish_tell(struct keeper *keeper)
 {
-	bool told;
+	bool done;
 
-	store(keeper);
-	told = on_executor_tell_end(keeper);
-	keeper_enter(keeper, keeper->stored || told ? PHASE_DONE : PHASE_TELLING, RETRY_MS);
+	if (!keeper->stored)
+		store(keeper);
+	done = on_executor_tell_end(keeper) ||
+	    (keeper->stored && result_sync(keeper->result_fd, KEEPER_FOLDER_FD));
+	keeper_enter(keeper, done ? PHASE_DONE : PHASE_TELLING, RETRY_MS);
 }

@@ -104,7 +104,7 @@ void loss_thaw(struct keeper *keeper);
 void finish_begin(struct keeper *keeper);
 void finish_end(struct keeper *keeper);
 
-/* Store the result and tell the executor; done when one of the two holds. */
+/* Store the result and tell the executor, or without one sync it; done when one of the two is. */
 void finish_tell(struct keeper *keeper);
 
 /* --- output.c --------------------------------------------------------------- */

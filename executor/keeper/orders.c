@@ -1,11 +1,13 @@
 /* The orders of one run, strictly read. */
+#include <string.h>
+
 #include "fields.h"
 #include "keep.h"
 #include "limits.h"
 #include "orders.h"
 #include "plan.h"
 
-#define ORDERS_BYTES_MOST 4096 /* they are some 200 bytes */
+#define ORDERS_BYTES_MOST (4096 + LIMIT_SECRETS * (LIMIT_SECRET_BYTES + 16)) /* without secrets some 200 bytes */
 #define TIMEOUT_MS_MOST (LIMIT_TIMEOUT_SECONDS * 1000ull)
 #define CPU_SECONDS_MOST (1ull << 40) /* a policy's bound is far below: in microseconds it still fits */
 
@@ -46,6 +48,17 @@ read_pid(const struct field *field, pid_t *pid)
 }
 
 static bool
+read_secret(const struct field *field, struct orders *orders)
+{
+	if (orders->secret_count == LIMIT_SECRETS || field->length == 0 || field->length > LIMIT_SECRET_BYTES ||
+	    memchr(field->bytes, '\n', field->length))
+		return false;
+	memcpy(orders->secrets[orders->secret_count].bytes, field->bytes, field->length);
+	orders->secrets[orders->secret_count++].length = field->length;
+	return true;
+}
+
+static bool
 read_field(const struct field *field, struct orders *orders)
 {
 	switch (field->tag) {
@@ -71,6 +84,8 @@ read_field(const struct field *field, struct orders *orders)
 		return read_within(field, 0, TIMEOUT_MS_MOST, &orders->idle_ms);
 	case KEEP_CPU_SECONDS:
 		return read_within(field, 0, CPU_SECONDS_MOST, &orders->cpu_seconds);
+	case KEEP_SECRET:
+		return read_secret(field, orders);
 	default:
 		return false;
 	}
@@ -86,11 +101,13 @@ orders_decode(struct orders *orders, const void *bytes, size_t length)
 	*orders = (struct orders){ 0 };
 	if (!fields_open(&reader, KEEP_MAGIC, bytes, length))
 		return false;
-	/* Tags never decrease, so "each once" means: exactly this one next. */
-	while (fields_next(&reader, &field))
-		if (field.tag != expected++ || !read_field(&field, orders))
+	/* Tags never decrease, so "each once" means: exactly this one next.  The last may come again. */
+	while (fields_next(&reader, &field)) {
+		if (field.tag != expected || !read_field(&field, orders))
 			return false;
-	return fields_complete(&reader) && expected == KEEP_TAG_END;
+		expected += expected < KEEP_SECRET;
+	}
+	return fields_complete(&reader) && expected == KEEP_SECRET;
 }
 
 bool

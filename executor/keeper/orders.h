@@ -1,13 +1,14 @@
 #ifndef ORDERS_H
 #define ORDERS_H
 
-/* What the executor orders for one run: the fields of keep.h, each exactly once. */
+/* What the executor orders for one run: the fields of keep.h, each exactly once but for the secrets. */
 #include <sys/types.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "limits.h"
 #include "run.h"
 
 /*
@@ -27,6 +28,11 @@ struct orders {
 	uint64_t audit_loss;   /* enum audit_loss */
 	uint64_t idle_ms;      /* without output; 0: no limit */
 	uint64_t cpu_seconds;  /* of one process; 0: no limit */
+	size_t secret_count;
+	struct {
+		size_t length;     /* from 1 up */
+		char bytes[LIMIT_SECRET_BYTES]; /* one line */
+	} secrets[LIMIT_SECRETS]; /* not to be kept of its output */
 };
 
 /* False when the bytes are not exactly one set of orders within bounds. */

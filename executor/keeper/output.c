@@ -70,6 +70,9 @@ output_open(struct keeper *keeper, struct output *output, int pipe_fd, const cha
 		fatal("%s: %s", name, strerror(errno));
 	if (!stream_open(&output->stream, file_fd, keeper->orders.keep_bytes))
 		fatal("%s: not enough memory", name);
+	for (size_t i = 0; i < keeper->orders.secret_count; i++)
+		if (!stream_hide(&output->stream, keeper->orders.secrets[i].bytes, keeper->orders.secrets[i].length))
+			fatal("%s: a secret cannot be masked", name);
 	/* The read end is ours alone: the job's end stays blocking. */
 	if (fcntl(pipe_fd, F_SETFL, O_NONBLOCK) < 0)
 		fatal("%s: pipe: %s", name, strerror(errno));

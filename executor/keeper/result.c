@@ -1,4 +1,4 @@
-/* A result is written under another name, synced, renamed. */
+/* A result is written under another name and renamed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,13 +45,22 @@ write_whole(int fd, const void *bytes, size_t length)
 bool
 result_store(int result_fd, int folder_fd, const struct run_result *result)
 {
-	if (!write_whole(result_fd, result, sizeof(*result)) || fsync(result_fd) < 0) {
+	if (!write_whole(result_fd, result, sizeof(*result))) {
 		log_errno("write the result");
 		return false;
 	}
-	if (renameat(folder_fd, RESULT_NEW, folder_fd, KEEP_RESULT) < 0 || fsync(folder_fd) < 0) {
+	if (renameat(folder_fd, RESULT_NEW, folder_fd, KEEP_RESULT) < 0) {
 		log_errno("name the result");
 		return false;
 	}
 	return true;
+}
+
+bool
+result_sync(int result_fd, int folder_fd)
+{
+	if (fsync(result_fd) == 0 && fsync(folder_fd) == 0)
+		return true;
+	log_errno("sync the result");
+	return false;
 }

@@ -13,7 +13,10 @@
  */
 int result_reserve(int folder_fd);
 
-/* Write, sync, rename to `result`, sync the folder.  False with a line in the log: may be tried again. */
+/* Write and rename to `result`.  False with a line in the log: may be tried again. */
 bool result_store(int result_fd, int folder_fd, const struct run_result *result);
+
+/* Onto the disk, file and name.  False with a line in the log: may be tried again. */
+bool result_sync(int result_fd, int folder_fd);
 
 #endif

@@ -91,6 +91,12 @@ stream_open(struct stream *stream, int file_fd, uint64_t keep_bytes)
 	return stream->ring && stream->redactor;
 }
 
+bool
+stream_hide(struct stream *stream, const void *bytes, size_t length)
+{
+	return redact_hide(stream->redactor, bytes, length);
+}
+
 void
 stream_feed(struct stream *stream, const void *bytes, size_t length)
 {
@@ -131,6 +137,8 @@ stream_finish(struct stream *stream, struct stream_end *end)
 
 	*end = (struct stream_end){ .bytes = stream->bytes, .stored_bytes = stream->stored_bytes,
 	    .head_bytes = head, .redactions = redact_count(stream->redactor) };
+	for (unsigned kind = 0; kind < MASKED_COUNT; kind++)
+		end->masked[kind] = redact_count_of(stream->redactor, kind);
 	digest_end(&stream->raw, end->sha256);
 	digest_end(&stream->stored, end->stored_sha256);
 }

@@ -37,6 +37,9 @@ struct stream {
 /* False when there is not enough memory.  stream: must stay where it is until stream_close(). */
 bool stream_open(struct stream *stream, int file_fd, uint64_t keep_bytes);
 
+/* Mask this line too, before the first stream_feed(); false as redact_hide(). */
+bool stream_hide(struct stream *stream, const void *bytes, size_t length);
+
 void stream_feed(struct stream *stream, const void *bytes, size_t length);
 
 /* The job has ended: write the tail, sync the file, fill *end.  Once. */

@@ -691,6 +691,87 @@ class Wire(Case):
         self.assertRegex(status, r"Seccomp:\s+2")
 
 
+class Races(Case):
+    """What others do to a job while an operation about it waits."""
+
+    def at_once(self, *requests):
+        """Requests of several clients that the broker reads in one go, in this order: their answers."""
+        clients = [self.client() for _ in requests]
+        for c in clients:
+            c.call("server.hello", {})
+        self.broker.process.send_signal(signal.SIGSTOP)
+        for c, (method, params) in zip(clients, requests):
+            c.send(method, params)
+        self.broker.process.send_signal(signal.SIGCONT)
+        return [c.receive() for c in clients]
+
+    def code(self, answer):
+        return answer["error"]["data"]["code"] if "error" in answer else None
+
+    def test_a_job_may_be_pruned_under_every_method_that_waits(self):
+        c = self.client()
+        prune = ("queue.prune", {"older_than_seconds": 0})
+        for method, more in (("job.wait", {}), ("job.assess", {}), ("job.run", {}), ("job.get", {}),
+                             ("job.run", {"execute": True}), ("job.output", {"stream": "stdout"})):
+            job = self.approved(c, ["true"], new=True)
+            c.call("job.run", {"job_id": job["id"], "execute": True})
+            answer, pruned = self.at_once((method, dict(more, job_id=job["id"])), prune)
+            self.assertEqual(pruned["result"]["pruned"], 1)
+            self.assertIn(self.code(answer), (None, "job_not_found"), method)
+            self.refused("job_not_found", c.call, "job.get", {"job_id": job["id"]})
+
+    def test_a_job_may_be_cancelled_and_pruned_while_it_is_assessed(self):
+        c = self.client()
+        ask = self.broker.executor.on_program_assess
+        for method, more, approved in (("job.approve", {"by": "op"}, False), ("job.run", {"execute": True}, True),
+                                       ("job.work", {"execute": True}, True), ("job.work", {}, True)):
+            job = self.broker.submit(c, ["true"], new=True)
+            if approved:
+                c.call("job.approve", {"job_id": job["id"], "by": "op"})
+            go, asked, other = threading.Event(), threading.Event(), self.client()
+            self.broker.executor.on_program_assess = lambda *args: (asked.set(), go.wait(10), ask(*args))
+            other.send(method, dict(more, job_id=job["id"]) if method != "job.work" else more)
+            self.assertTrue(asked.wait(10))
+            self.assertEqual(c.call("job.cancel", {"job_id": job["id"]})["status"], "cancelled")
+            self.assertEqual(c.call("queue.prune", {"older_than_seconds": 0})["pruned"], 1)
+            go.set()
+            self.assertEqual(self.code(other.receive()), "job_not_found", method)
+            self.broker.executor.on_program_assess = ask
+
+    def test_the_same_key_again_while_its_job_is_pruned(self):
+        c, other = self.client(), self.client()
+        job = self.approved(c, ["true"], idempotency_key="k")
+        c.call("job.run", {"job_id": job["id"], "execute": True})
+        other.call("server.hello", {})
+        c.call("server.hello", {})
+        self.broker.process.send_signal(signal.SIGSTOP)
+        c.send("job.submit", {"command": ["true"], "idempotency_key": "k"}, [os.open(self.broker.work, os.O_RDONLY)])
+        other.send("queue.prune", {"older_than_seconds": 0})
+        self.broker.process.send_signal(signal.SIGCONT)
+        self.assertIn("result", other.receive())
+        answer = c.receive()
+        self.assertTrue(self.code(answer) == "job_not_found" or answer["result"]["id"], answer)
+
+    def test_who_waits_to_run_a_job_hears_at_once_what_others_do_to_it(self):
+        c = self.client()
+        self.broker.executor.silent = True
+        first = self.approved(c, ["true"], mutex="one")
+        running = self.client()
+        running.send("job.run", {"job_id": first["id"], "execute": True})
+        self.until(lambda: len(self.broker.executor.started) == 1)
+        for step, told in (("job.cancel", lambda a: a["result"]["status"] == "cancelled"),
+                           ("job.hold", lambda a: self.code(a) == "invalid_job_state")):
+            job, waiter = self.approved(c, ["true"], new=True, mutex="one"), self.client()
+            asked = self.broker.executor.questions
+            waiter.send("job.run", {"job_id": job["id"], "execute": True})
+            self.until(lambda: self.broker.executor.questions > asked)
+            c.call("job.assess", {"job_id": job["id"]})  # questions are answered in order: it waits now
+            c.call(step, {"job_id": job["id"]})
+            answer = waiter.receive()
+            self.assertTrue(told(answer), answer)
+        self.assertEqual(len(self.broker.executor.started), 1)
+
+
 class Records(Case):
     def test_nothing_takes_effect_before_its_record_is_acknowledged(self):
         c = self.client()
@@ -729,10 +810,58 @@ class Records(Case):
         c.close()
         self.restart()
         self.until(lambda: len(self.broker.executor.started) == 1)  # the plan had not left
-        self.assertEqual(self.broker.executor.asked, [])
+        self.until(lambda: len(self.broker.executor.asked) == 1)    # which nobody could know
         done = self.client().call("job.wait", {"job_id": job["id"]})
         self.assertEqual(done["status"], "succeeded")
         self.assertEqual(self.broker.auditor.types().count("job.dispatch"), 1)
+
+    def found_with_an_unsettled_dispatch(self):
+        """The broker as a power cut leaves it between a plan's leaving and the note of its record: (client, job, run)."""
+        c = self.client()
+        job = self.approved(c, ["true"])
+        self.broker.auditor.hold.clear()
+        c.send("job.run", {"job_id": job["id"], "execute": True})
+        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        c.close()
+        self.broker.stop(signal.SIGKILL)
+        self.broker = Broker(self.folder, None, self.mode, log=self.broker.log)
+        self.broker.start(serve=False)
+        self.broker.executor.silent = True
+        self.broker.auditor.hold.clear()
+        c = self.client()
+        return c, job, RUN.pack(bytes.fromhex(job["id"].replace("-", "")), 1, 0)
+
+    def test_nobody_reads_of_a_run_before_it_was_asked_after_though_its_record_is_not_noted(self):
+        c, job, run = self.found_with_an_unsettled_dispatch()
+        answers = threading.Event()
+        ask = self.broker.executor.on_run_ask
+        self.broker.executor.on_run_ask = lambda *args: (answers.wait(), ask(*args))
+        self.broker.executor.answer_ask[(run[:16].hex(), 1)] = "RUN_LOST"
+        self.broker.auditor.start()
+        self.broker.executor.start()
+        # What it says unasked, before the record is there (again), is no breach and says nothing.
+        self.until(lambda: len(self.broker.auditor.seen) == 1)
+        self.broker.to_executor.send("RUN_LOST", run)
+        c.send("job.get", {"job_id": job["id"]})
+        self.broker.auditor.hold.set()
+        self.until(lambda: len(self.broker.executor.started) == 1)
+        self.assertFalse(select.select([c.socket], [], [], 0.3)[0])
+        self.assertEqual(self.broker.executor.collected, [])
+        answers.set()
+        done = c.receive()["result"]
+        self.assertEqual((done["status"], done["error_class"]), ("lost", "unknown_outcome"))
+
+    def test_clients_are_served_when_the_log_takes_no_record_of_a_run_that_was_found(self):
+        c, job, run = self.found_with_an_unsettled_dispatch()
+        self.broker.auditor.refuse = REFUSAL["REFUSAL_FULL"]
+        self.broker.auditor.hold.set()
+        self.broker.auditor.start()
+        self.broker.executor.start()
+        self.assertFalse(c.call("server.status", {})["audit_accepts"])
+        self.assertEqual((self.broker.executor.started, self.broker.executor.asked), ([], []))
+        self.broker.auditor.refuse = None
+        self.broker.executor.silent = False
+        self.assertEqual(c.call("job.wait", {"job_id": job["id"]})["status"], "succeeded")
 
     def test_a_known_record_is_not_told_twice(self):
         c = self.client()

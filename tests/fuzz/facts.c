@@ -29,6 +29,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	digest_open();
 	must_be_strict(body, compose_intent(body, &run, digest, bytes, size));
+	must_be_strict(body, compose_output(body, &run, bytes, size));
 	for (uint32_t fact = 0; fact <= FACT_LOST + 1; fact++)
 		must_be_strict(body, compose_fact(body, &run, fact, bytes, size));
 	return 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The list of all that a hostile job tries (list beside this file): that nothing is missing in it, and what it comes to.
+# The list of all that is tried here (list beside this file): that nothing is missing in it, and what it comes to.
 
 load ../support/workspace
 load ../support/hostile
@@ -9,8 +9,11 @@ rows() { grep -v '^#' "$ROOT/tests/hostile/${1:-list}"; }
 # "number|where" of each line
 places() { rows "$@" | sed 's/ *| */|/g' | awk -F'|' '{ print $1 "|" $3 }'; }
 
-@test "every number from 1 to 82 is in the list" {
-	[ "$(rows | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" = "$(seq -s ' ' 1 82) " ]
+@test "every number is in the list, all 82 of the attempts and what came later, and no row says nothing" {
+	local last
+	last=$(rows | cut -d' ' -f1 | sort -nu | tail -n 1)
+	[ "$last" -ge 82 ]
+	[ "$(rows | cut -d' ' -f1 | sort -nu | tr '\n' ' ')" = "$(seq -s ' ' 1 "$last") " ]
 	[ -z "$(rows | awk -F' [|] ' 'NF != 3 || $2 == "" || $3 == ""')" ]
 }
 
@@ -41,11 +44,32 @@ wrong_places() {
 	rows cases | sed -n 's/^\([0-9]*\) | \(.*\) | none: \(.*\)/# |     field case \1 not tried: \2 (\3)/p' >&3
 }
 
-@test "every attempt of the probe has a number of the list, or one beyond it" {
+@test "every attempt of the probe has a row of the list" {
 	local number
 	for number in $(grep -ohE '^	\{ [0-9]+, "' "$ROOT"/tests/hostile/probe_*.c | grep -oE '[0-9]+' | sort -nu); do
-		[ "$number" -gt 82 ] || grep -qx "$number|probe" <(places) || { echo "$number"; return 1; }
+		grep -qx "$number|probe" <(places) || { echo "$number"; return 1; }
 	done
+}
+
+# Tests of this folder that no row names; names: the places of list and cases.
+unnamed() {
+	local file test name
+	for file in "$ROOT"/tests/hostile/*.bats; do
+		[ "${file##*/}" != 50-list.bats ] || continue
+		while IFS= read -r test; do
+			while IFS= read -r name; do
+				[ "${test#"$name"}" = "$test" ] || continue 2
+			done < <(sed -n "s#^[^|]*|hostile/$(basename "$file" .bats): ##p" "$1")
+			echo "$(basename "$file"): $test"
+		done < <(sed -n 's/^@test "\(.*\)" {.*/\1/p' "$file")
+	done
+}
+
+@test "every test of this folder has a row of the list or is named by a field case, and one without is found" {
+	{ places list; places cases; } >"$BATS_TEST_TMPDIR/all"
+	[ -z "$(unnamed "$BATS_TEST_TMPDIR/all")" ] || { unnamed "$BATS_TEST_TMPDIR/all"; return 1; }
+	grep -v 44-agents "$BATS_TEST_TMPDIR/all" >"$BATS_TEST_TMPDIR/less"
+	unnamed "$BATS_TEST_TMPDIR/less" | grep -q '^44-agents.bats: claude'
 }
 
 # One line of the table.

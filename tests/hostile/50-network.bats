@@ -123,11 +123,7 @@ try: s.accept(); print("reached")
 except BlockingIOError: print("alone")')
 	agent_safe approve "$id" --by tester >/dev/null
 	agent_safe run "$id" --execute >"$BATS_TEST_TMPDIR/ran" 3>&- 4>&- &
-	for _ in $(seq 100); do
-		[ ! -e "$WS/proj/up" ] || break
-		sleep 0.1
-	done
-	[ -e "$WS/proj/up" ]
+	wait_until 10 test -e "$WS/proj/up"
 	[ "$(on_host "$WS/proj/probe" connect '127.0.0.1 7003')" = ECONNREFUSED ]
 	wait $!
 	[ "$(command jq -r .result.stdout "$BATS_TEST_TMPDIR/ran")" = alone ]

@@ -99,10 +99,7 @@ while True:
 	on_host mount --bind "$WS_TOP/resolv.conf" /etc/resolv.conf
 	nsenter --net="/proc/$HOST_NS/ns/net" /usr/bin/python3 -c "$NAME_SERVER" >"$BATS_TEST_TMPDIR/names" 3>&- 4>&- &
 	LISTEN_PIDS+=" $!"
-	for _ in $(seq 200); do
-		[ ! -s "$BATS_TEST_TMPDIR/names" ] || break
-		sleep 0.1
-	done
+	wait_until 5 test -s "$BATS_TEST_TMPDIR/names"
 	begin '{ "network": { "tcp_ports": [53, 7001] } }'
 	need_ports
 	[ "$(output_of sh -c 'cat /etc/resolv.conf')" = $'search test\nnameserver 127.0.0.1\noptions use-vc' ]

@@ -21,7 +21,7 @@ enum {
 #define EXPECTED_MOST 6
 
 struct attempt {
-	int number;                  /* as in tests/hostile/list; beyond it from 83 on */
+	int number;                  /* as in tests/hostile/list */
 	const char *name;
 	int (*attack)(void);
 	int expected[EXPECTED_MOST]; /* up to the first 0 */

@@ -309,11 +309,13 @@ class Crash:
         except Refused:
             wrong("was acknowledged and is gone")
         attempts, lines = seen["attempts_log"], job.lines()
-        outcomes = [attempt["outcome"] for attempt in attempts]
+        # A run that was never begun costs no attempt.
+        begun = [attempt for attempt in attempts if attempt["stage"] != "stopped"]
+        outcomes = [attempt["outcome"] for attempt in begun]
         if job.approved and not any(decision["decision"] == "approved" for decision in seen["decisions"]):
             wrong("its approval was acknowledged and is gone")
-        if lines > len(attempts) or len(attempts) > job.most:
-            wrong("%d lines, %d attempts, %d allowed" % (lines, len(attempts), job.most))
+        if lines > len(begun) or len(begun) > job.most:
+            wrong("%d lines, %d attempts, %d allowed" % (lines, len(begun), job.most))
         if job.cancelled and seen["status"] in ("queued", "running", "retry_wait"):
             wrong("its cancel was acknowledged")
         if seen["status"] == "succeeded" and (lines != 1 or outcomes != ["succeeded"]):

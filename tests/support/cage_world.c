@@ -79,8 +79,9 @@ static void
 fill_extras(struct cage_rig *rig)
 {
 	for (size_t i = 0; i < EXTRAS; i++) {
-		struct boot_root *root = &rig->boot.roots[rig->boot.root_count++];
+		struct boot_root *root = &rig->boot.roots[rig->boot.root_count];
 
+		root->index = rig->boot.root_count++;
 		text_format(root->path, LIMIT_PATH, "%s/%s", rig->base, extras[i].name);
 		root->flags = extras[i].flags;
 		root->uid = root->gid = CAGE_RIG_OWNER;

@@ -50,12 +50,10 @@ courier_mode() {
 	if [ -n "${2:-}" ]; then echo "$2" >"$OUT/mode.$1"; else rm -f "$OUT/mode.$1"; fi
 }
 
+status_has() { agent_safe status | jq -e "$1" >/dev/null; }
+
 courier_await() {
-	local i
-	for i in $(seq 100); do
-		! agent_safe status | jq -e "$1" >/dev/null || return 0
-		sleep 0.1
-	done
+	wait_until 10 status_has "$1" && return
 	agent_safe status | jq '{witnesses, export, warnings, pids}'
 	cat "$WS_STATE/trio.log"
 	return 1

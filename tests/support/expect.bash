@@ -44,6 +44,9 @@ approved() {
 
 field() { agent_safe show "$1" | jq -r "$2"; }
 
+# What was written last is sealed: from here on nothing is written by itself.
+state_at_rest() { agent_safe audit head >/dev/null; }
+
 state_digest() {
 	find "$WS_STATE" -type f ! -name trio.log -printf '%p %s %T@ %m\n' | sort | sha256sum
 	find "$WS_STATE" -type f ! -name trio.log -exec sha256sum {} + | sort | sha256sum

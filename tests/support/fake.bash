@@ -7,6 +7,8 @@
 #   fake_seen METHOD  the requests of that method, one JSON line each
 #   fake_stop         for teardown
 
+. "${BASH_SOURCE[0]%/*}/wait.bash"
+
 ROOT=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 BUILD_DIR=${BUILD_DIR:-$ROOT/build}
 AGENT_SAFE=$BUILD_DIR/agent-safe
@@ -18,12 +20,7 @@ fake_start() {
 	cat >"$FAKE/script"
 	/usr/bin/python3 "$ROOT/tests/support/fakebroker.py" "$FAKE/state" <"$FAKE/script" >"$FAKE/out" 2>&1 3>&- 4>&- &
 	FAKE_PID=$!
-	for _ in $(seq 100); do
-		[ -e "$FAKE/state/ready" ] && return 0
-		sleep 0.05
-	done
-	cat "$FAKE/out"
-	return 1
+	wait_until 5 test -e "$FAKE/state/ready" || { cat "$FAKE/out"; return 1; }
 }
 
 fake_stop() {
@@ -59,3 +56,6 @@ refute() { ! "$@"; }
 fake_seen() {
 	jq -c --arg m "$1" 'select(.method == $m)' "$FAKE/state/requests"
 }
+
+# asked METHOD: it has been asked for that
+asked() { [ -n "$(fake_seen "$1" 2>/dev/null)" ]; }

@@ -76,26 +76,22 @@ hostile_attempts() {
 }
 
 hostile_host() {
+	rm -f "$BATS_TEST_TMPDIR/listeners"
 	"$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 300); do
-		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
-		sleep 0.1
-	done
+	wait_until 5 test -s "$BATS_TEST_TMPDIR/listeners"
 	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
 }
 
 hostile_listen() {
+	rm -f "$BATS_TEST_TMPDIR/port"
 	/usr/bin/python3 -c '
 import socket, time
 s = socket.create_server(("127.0.0.1", 0))
 print(s.getsockname()[1], flush=True)
 time.sleep(600)' >"$BATS_TEST_TMPDIR/port" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 300); do
-		[ ! -s "$BATS_TEST_TMPDIR/port" ] || break
-		sleep 0.1
-	done
+	wait_until 5 test -s "$BATS_TEST_TMPDIR/port"
 	TCP=$(cat "$BATS_TEST_TMPDIR/port")
 }
 

@@ -39,16 +39,14 @@ hold_namespace() {
 	echo $!
 }
 
+has_lines() { [ "$(wc -l <"$1")" = "$2" ]; }
 namespace_is_new() { [ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]; }
 
 network_make() {
 	HOST_NS=$(hold_namespace)
 	LAN_NS=$(hold_namespace)
-	for _ in $(seq 50); do
-		! { namespace_is_new "$HOST_NS" && namespace_is_new "$LAN_NS"; } || break
-		sleep 0.1
-	done
-	namespace_is_new "$HOST_NS" && namespace_is_new "$LAN_NS"
+	wait_until 5 namespace_is_new "$HOST_NS"
+	wait_until 5 namespace_is_new "$LAN_NS"
 	on_host ip link set lo up
 	on_host ip link add name away type veth peer name away netns "$LAN_NS"
 	on_host ip addr add 10.77.0.1/24 dev away
@@ -91,11 +89,7 @@ network_listen() {
 	LISTEN_PIDS=$!
 	nsenter --net="/proc/$LAN_NS/ns/net" /usr/bin/python3 -c "$LISTENER" lan $NAMED $OTHER >>"$file" 3>&- 4>&- &
 	LISTEN_PIDS+=" $!"
-	for _ in $(seq 200); do
-		[ "$(wc -l <"$file")" != 2 ] || return 0
-		sleep 0.1
-	done
-	return 1
+	wait_until 5 has_lines "$file" 2
 }
 
 cage_policy() {
@@ -177,12 +171,10 @@ the_host_reaches_all() {
 
 # The listeners of errand.c in the host's namespace: abstract socket, IPC.
 hostile_host() {
+	rm -f "$BATS_TEST_TMPDIR/listeners"
 	nsenter --net="/proc/$HOST_NS/ns/net" "$WS/proj/probe" listen >"$BATS_TEST_TMPDIR/listeners" 3>&- 4>&- &
 	HOST_PID=$!
-	for _ in $(seq 200); do
-		[ ! -s "$BATS_TEST_TMPDIR/listeners" ] || break
-		sleep 0.1
-	done
+	wait_until 5 test -s "$BATS_TEST_TMPDIR/listeners"
 	read -ra LISTENERS <"$BATS_TEST_TMPDIR/listeners"
 }
 

@@ -228,7 +228,7 @@ class Executor(threading.Thread):
     def __init__(self, channel, runs):
         super().__init__(daemon=True)
         self.channel, self.runs = channel, runs
-        self.started, self.collected, self.asked, self.plans = [], [], [], []
+        self.started, self.collected, self.asked, self.plans, self.pruned = [], [], [], [], []
         self.busy = 0          # answer that many questions with ASSESS_BUSY
         self.refuse_run = None  # (stage, errno)
         self.answer_ask = {}   # (job, attempt) -> "RUN_LIVES" or "RUN_LOST"
@@ -379,9 +379,13 @@ class Executor(threading.Thread):
                 os.killpg(child.pid, signal.SIGKILL)
 
     def on_run_ask(self, body, _):
-        job, attempt, _slot = RUN.unpack(body)
+        job, attempt, slot = RUN.unpack(body)
         self.asked.append((job.hex(), attempt))
-        self.channel.send(self.answer_ask.get((job.hex(), attempt), "RUN_LOST"), body)
+        here = (job.hex(), attempt, slot) in self.started
+        self.channel.send(self.answer_ask.get((job.hex(), attempt), "RUN_LIVES" if here else "RUN_LOST"), body)
+
+    def on_run_prune(self, body, _):
+        self.pruned.append(RUN.unpack(body)[:2])
 
     def on_run_collected(self, body, _):
         self.collected.append(RUN.unpack(body)[:2])

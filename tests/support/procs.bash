@@ -1,5 +1,7 @@
 # What /proc says of processes.
 
+. "${BASH_SOURCE[0]%/*}/wait.bash"
+
 # status_of PID FIELD: one field of /proc/PID/status, blanks squeezed
 status_of() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status" | tr -s '[:space:]' ' ' | sed 's/ $//'; }
 
@@ -22,14 +24,3 @@ descendants_of() {
 
 # Processes that run this program file, one per line (root sees all of them)
 running() { find /proc/[0-9]*/exe -maxdepth 0 -lname "$1" 2>/dev/null | cut -d/ -f3; }
-
-# wait_until SECONDS CMD...: until it succeeds
-wait_until() {
-	local left=$(($1 * 10))
-	shift
-	until "$@"; do
-		[ $left -gt 0 ] || return 1
-		left=$((left - 1))
-		sleep 0.1
-	done
-}

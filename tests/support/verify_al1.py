@@ -176,7 +176,7 @@ class Chain:
         self.seals, self.unsealed, self.told, self.joint = 0, 0, 0, None
         self.begin, self.begin_head = 0, None  # where the segment in hand begins, and the hash before that
         self.unproven, self.cut, self.cut_told = False, None, False
-        self.approved, self.runs = set(), {}
+        self.approved, self.runs, self.outputs = set(), {}, {}
 
     def root(self):
         if not self.peaks:
@@ -289,11 +289,28 @@ class Chain:
             run = (text_of(d, "job"), number_of(d, "attempt"))
             if None not in run and text_of(d, "spec_sha256") is not None and not self.runs.get(run, "").startswith("used"):
                 self.runs[run] = text_of(d, "spec_sha256")
+                self.outputs.pop(run, None)
         elif kind == b"exec.intent" and src == b"executor":
             run, digest = (text_of(d, "job"), number_of(d, "attempt")), text_of(d, "spec_sha256")
             if None in run or digest is None or self.runs.get(run) != digest or run[0] not in self.approved:
                 raise Bad("intent without dispatch or approval")
             self.runs[run] = "used"
+        elif kind in (b"exec.output", b"exec.exit") and src == b"executor":
+            self.follow_end(kind, d)
+
+    def follow_end(self, kind, d):
+        """An older log has no exec.output; where there is one, the exec.exit says the same of the streams."""
+        run = (text_of(d, "job"), number_of(d, "attempt"))
+        told = tuple(text_of(d, stream + digest) for stream in ("stdout", "stderr")
+                     for digest in ("_sha256", "_stored_sha256"))
+        if None in run or run not in self.runs:
+            return
+        if kind == b"exec.exit" and self.outputs.get(run, told) != told:
+            raise Bad("exit and output differ")
+        if kind == b"exec.output":
+            if None in told:
+                raise Bad("output without digests")
+            self.outputs[run] = told
 
     # --- a log whose beginning was removed
 

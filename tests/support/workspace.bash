@@ -7,10 +7,13 @@
 #   agent_safe ARG...          the command line tool as the operator (WS_OPERATOR; the caller); JSON, as it is no terminal
 #   agent_safe_table ARG...    the same, as a person reads it
 #   agent_safe_as UID ARG...   the same as somebody else
-#   as_uid UID CMD...          any program as somebody else: that uid and gid, no groups, clean environment
+#   as_uid UID CMD...          any program as somebody else: that uid and gid, no other groups but WS_GROUPS
+#                              (commas between), clean environment
 #   propose [UID] [OPTION...] -- CMD...   submit in WS/proj; prints the job's id
 #   run_job CMD...             propose, approve and run it; prints the job, exits as run does
 #   workspace_clean            ends the trio, removes everything; for teardown, also after a failure
+
+. "${BASH_SOURCE[0]%/*}/wait.bash"
 
 ROOT=${ROOT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 BUILD_DIR=${BUILD_DIR:-$ROOT/build}
@@ -40,14 +43,15 @@ is_root() { [ "$(id -u)" = 0 ]; }
 need_root() { is_root || skip "needs root"; }
 
 as_uid() {
-	local uid=$1
+	local uid=$1 groups=--clear-groups
 	shift
+	[ -z "${WS_GROUPS:-}" ] || groups=--groups=$WS_GROUPS
 	if [ "$(id -u)" = "$uid" ]; then
 		"$@"
 	else
 		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 HOME="$WS_TOP/home-$uid" \
 		    ${XDG_STATE_HOME:+XDG_STATE_HOME="$XDG_STATE_HOME"} \
-		    setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"
+		    setpriv --reuid "$uid" --regid "$uid" "$groups" "$@"
 	fi
 }
 

@@ -43,8 +43,8 @@ setup() { need_root; }
 	agent_safe serve --stop
 	workspace_start
 	cat "$WS_STATE"/audit/log/seg-* | jq -r --arg id "$id" 'select(.d.job == $id) | "\(.src) \(.type)"' >"$BATS_TEST_TMPDIR/types"
-	run grep -nE 'job\.proposed|job\.approved|job\.dispatch|exec\.intent|exec\.start|exec\.exit|job\.finished' "$BATS_TEST_TMPDIR/types"
-	[ "$(sed 's/^[0-9]*://' <<<"$output" | xargs)" = 'broker job.proposed broker job.approved broker job.dispatch executor exec.intent executor exec.start executor exec.exit broker job.finished' ]
+	run grep -nE 'job\.proposed|job\.approved|job\.queued|job\.dispatch|exec\.intent|exec\.start|exec\.output|exec\.exit|job\.finished' "$BATS_TEST_TMPDIR/types"
+	[ "$(sed 's/^[0-9]*://' <<<"$output" | xargs)" = 'broker job.proposed broker job.approved broker job.queued broker job.dispatch executor exec.intent executor exec.start executor exec.output executor exec.exit broker job.finished' ]
 	"$WS_BIN/agent-safe-audit-verify" "$WS_STATE/audit/log"
 }
 

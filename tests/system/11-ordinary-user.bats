@@ -74,3 +74,18 @@ setup() {
 	agent_safe audit prune --before 99999999 | jq -e '.segments == 2'
 	agent_safe audit-verify | jq -e '.valid and .key_trusted'
 }
+
+# What every account of a desktop has; nobody can leave a group in a namespace that an ordinary user made.
+@test "with supplementary groups it works like without, the job has none by name, and the layers say so" {
+	need_root
+	agent_safe serve --stop >/dev/null
+	export WS_GROUPS=$WS_UID,100
+	workspace_start
+	[ "$(status_of "$(agent_safe status | jq -er .pids.executor)" Groups)" = "100 $WS_UID" ]
+	run -0 run_job id -G
+	jq -e --arg uid "$WS_UID" '.result.stdout == "\($uid) 65534\n" and (.attempts_log[0].layers | index("no_groups") | not)' \
+	    <<<"$output"
+	agent_safe serve --stop >/dev/null
+	unset WS_GROUPS
+	workspace_start
+}

@@ -19,7 +19,12 @@ install_into() {
 	"$top/usr/bin/agent-safe-audit-verify" --version
 	"$top/usr/bin/agent-safe" --version
 	[ -s "$top/usr/share/man/man1/agent-safe.1" ]
-	[ -s "$top/etc/apparmor.d/agent-safe" ]
+	# Where the parser can read it; else it is documentation.
+	if [ -e /etc/apparmor.d/abi/4.0 ]; then
+		[ -s "$top/etc/apparmor.d/agent-safe" ]
+	else
+		[ -s "$top/usr/share/doc/agent-safe/apparmor/agent-safe" ] && [ ! -e "$top/etc/apparmor.d" ]
+	fi
 	[ -z "$(find "$top" -type f -perm /022)" ]
 	make -s --no-print-directory -C "$ROOT" BUILD="$BUILD_DIR" DESTDIR="$top" uninstall
 	[ -z "$(find "$top" ! -type d)" ]

@@ -38,6 +38,10 @@ cases() {
 	cases Work
 }
 
+@test "broker and peers: what others do to a job while an operation about it waits" {
+	cases Races
+}
+
 @test "broker and peers: the wire" {
 	cases Wire
 }

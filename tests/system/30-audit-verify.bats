@@ -127,10 +127,29 @@ PY
 	ln -s "$BATS_TEST_TMPDIR/elsewhere" "$LOG/$SECOND"
 	run timeout 5 "$VERIFY" "$LOG"
 	[ "$status" -eq 3 ]
+	[[ $output == *"unreadable: $SECOND: it is a link"* ]]
 	rm "$LOG/$SECOND"
 	mkfifo "$LOG/$SECOND"
 	run timeout 5 "$VERIFY" "$LOG"
 	[ "$status" -eq 3 ]
+	[[ $output == *"unreadable: $SECOND: it is not a regular file"* ]]
+	rm "$LOG/$SECOND"
+	mkdir "$LOG/$SECOND"
+	run timeout 5 "$VERIFY" "$LOG"
+	[ "$status" -eq 3 ]
+	[[ $output == *"unreadable: $SECOND: it is not a regular file"* ]]
+}
+
+@test "what is asked of a whole log and is not in it: exit 2" {
+	run "$VERIFY" --prove 00000000-0000-0000-0000-000000000000 "$LOG"
+	[ "$status" -eq 2 ]
+	[[ $output == *"no record of this job"* ]]
+	run "$VERIFY" --anchors 3 "$LOG"
+	[ "$status" -eq 2 ]
+	# Of a log that does not hold it is not asked.
+	printf x | dd of="$LOG/$SECOND" bs=1 seek=300 conv=notrunc status=none
+	run "$VERIFY" --anchors 3 "$LOG"
+	[ "$status" -eq 4 ]
 }
 
 @test "wrong arguments: exit 2" {

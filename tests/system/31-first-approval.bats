@@ -51,6 +51,7 @@ is_status() { [ "$(field "$1" .status)" = "$2" ]; }
 @test "assess changes nothing, and allowed is not ready" {
 	local id before
 	id=$(propose -- true)
+	state_at_rest
 	before=$(state_digest)
 	run agent_safe assess "$id"
 	is "$output" '.allowed and (.execution_ready | not) and .approval_status == "pending" and .rule_index == 0 and .matched_rule.program == "true"'

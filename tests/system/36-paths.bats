@@ -242,3 +242,19 @@ in_dir() {
 	agent_safe assess "$(propose -- ./tool)" >/dev/null
 	[ "$(find "$WS/proj" -type f -newerat '2002-01-01')" = "$WS/proj/tool" ]
 }
+
+@test "a root that is written through a link serves also where another root was left out at the start" {
+	need_root
+	workspace_make
+	mkdir "$WS/real"
+	ln -s real "$WS/link"
+	chown "$WS_UID:$WS_UID" "$WS/real"
+	workspace_policy <<-'END'
+	{ "version": 2, "allowed_working_roots": ["none", "link", "proj"], "rules": [ { "program": "pwd" } ] }
+	END
+	workspace_start
+	[ "$(agent_safe_as "$WS_UID" submit --cwd "$WS/link" -- pwd | jq -er .id | tee "$BATS_TEST_TMPDIR/id" | wc -l)" = 1 ]
+	agent_safe approve "$(cat "$BATS_TEST_TMPDIR/id")" --by tester >/dev/null
+	agent_safe run "$(cat "$BATS_TEST_TMPDIR/id")" --execute | jq -e --arg real "$WS/real" '.result.stdout == $real + "\n"'
+	run_job pwd >/dev/null
+}

@@ -16,6 +16,9 @@ teardown() {
 # For a person, whatever standard output is
 table() { "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" -o table "$@" 3>&- 4>&-; }
 
+# has JOB FILTER
+has() { agent_safe show "$1" | jq -e "$2" >/dev/null; }
+
 # The shell program as it lies in the workspace, allowed by the policy
 policy_with_shell() {
 	agent_safe serve --stop >/dev/null
@@ -101,10 +104,7 @@ policy_with_shell() {
 	env --default-signal=INT "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" --json run "$id" --execute \
 	    >"$WS_TOP/job" 2>"$WS_TOP/err" 3>&- 4>&- &
 	running=$!
-	for _ in $(seq 100); do
-		[ "$(agent_safe show "$id" | jq -r '.attempts_log[-1].outcome // ""')" = running ] && break
-		sleep 0.05
-	done
+	wait_until 5 has "$id" '.attempts_log[-1].outcome == "running"'
 	kill -INT "$running"
 	status=0
 	wait "$running" || status=$?
@@ -118,10 +118,7 @@ policy_with_shell() {
 	agent_safe approve "$id" --by ana >/dev/null
 	"$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" --json run "$id" --execute >/dev/null 2>&1 3>&- 4>&- &
 	running=$!
-	for _ in $(seq 100); do
-		[ "$(agent_safe show "$id" | jq -r .status)" = running ] && break
-		sleep 0.05
-	done
+	wait_until 5 has "$id" '.status == "running"'
 	kill -KILL "$running"
 	wait "$running" 2>/dev/null || true
 	run agent_safe wait "$id" --timeout 20
@@ -213,7 +210,7 @@ policy_with_shell() {
 	agent_safe serve --stop >/dev/null
 	"$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" --json serve >"$WS_TOP/said" 2>&1 3>&- 4>&- &
 	serving=$!
-	for _ in $(seq 100); do [ -s "$WS_TOP/said" ] && break; sleep 0.05; done
+	wait_until 5 test -s "$WS_TOP/said"
 	pid=$(head -1 "$WS_TOP/said" | jq -r .pids.broker)
 	kill -TERM "$serving"
 	wait "$serving"

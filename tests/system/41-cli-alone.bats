@@ -5,6 +5,7 @@ load ../support/fake
 
 teardown() {
 	fake_stop
+	[ -z "${HOME_TOP:-}" ] || rm -rf "$HOME_TOP"
 }
 
 ID=11111111-2222-4333-8444-555555555555
@@ -280,7 +281,7 @@ colored() { "$@" 2>/dev/null | grep -q $'\x1b'; }
 	[ "$(jq -r .error.code <<<"$output")" = output_error ]
 	run bash -c "{ sleep 0.3; \"$AGENT_SAFE\" --workspace '$FAKE/ws' --state '$FAKE/state' list; echo \$? >'$FAKE/rc'; } 2>&1 | true"
 	[ -z "$output" ]
-	for _ in $(seq 40); do [ -s "$FAKE/rc" ] && break; sleep 0.1; done
+	wait_until 4 test -s "$FAKE/rc"
 	[ "$(cat "$FAKE/rc")" = 0 ]
 }
 
@@ -382,7 +383,7 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 	$(row job.cancel "$(job running)")
 	END
 	fake_begin run "$ID" --execute
-	for _ in $(seq 60); do [ -n "$(fake_seen job.run 2>/dev/null)" ] && break; sleep 0.05; done
+	wait_until 3 asked job.run
 	kill -INT "$BEGUN"
 	rc=0; wait "$BEGUN" || rc=$?
 	[ "$rc" -eq 130 ]
@@ -397,7 +398,7 @@ attempt() { echo "{attempts_log: [{attempt: 1, outcome: \"$1\", exit_code: $2, s
 	$(row job.cancel "$(job running)")
 	END
 	fake_begin work --once --execute --worker nightly
-	for _ in $(seq 60); do [ -n "$(fake_seen job.work 2>/dev/null)" ] && break; sleep 0.05; done
+	wait_until 3 asked job.work
 	kill -TERM "$BEGUN"
 	rc=0; wait "$BEGUN" || rc=$?
 	[ "$rc" -eq 130 ]
@@ -518,6 +519,25 @@ two" ]
 	run "$AGENT_SAFE" init-policy other.json
 	[[ $(jq -r '.warnings[0]' <<<"$output") == *root_owned* ]]
 	refute grep -q root_owned other.json
+}
+
+@test "in a home init-policy and check-policy say that nothing would start, and what a job could do there" {
+	local who=()
+	HOME_TOP=$(mktemp -d "${TMPDIR:-/tmp}/agentsafehomeXXXXXX")
+	chmod 755 "$HOME_TOP"
+	mkdir -p "$HOME_TOP/home/play"
+	touch "$HOME_TOP/home/.bashrc"
+	cp "$AGENT_SAFE" "$BUILD_DIR/agent-safe-broker" "$HOME_TOP/"
+	if [ "$(id -u)" = 0 ]; then
+		chown -R 70001:70001 "$HOME_TOP/home"
+		who=(setpriv --reuid 70001 --regid 70001 --clear-groups)
+	fi
+	in_home() { (cd "$HOME_TOP/$1" && env -u XDG_STATE_HOME HOME="$HOME_TOP/home" "${who[@]}" "$HOME_TOP/agent-safe" "${@:2}"); }
+	in_home home/play init-policy | jq -e 'has("warnings") | not'
+	in_home home init-policy | jq -e '.warnings[0] | test("nothing will start here")'
+	in_home home check-policy >"$BATS_TEST_TMPDIR/report"
+	jq -e '.warnings | any(test("somebody.s home, it holds .bashrc")) and any(test("nothing will start"))' \
+	    "$BATS_TEST_TMPDIR/report"
 }
 
 @test "-H: ssh gets a quoted command line, and a host that is an option is refused" {

@@ -54,6 +54,26 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	[ "$status" = 2 ]
 }
 
+@test "audit prune and audit compress where nothing can be written: nothing goes, it is said, and it can be done later" {
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	segments >"$WS_TOP/before"
+	# As on a full disk: each write fails.
+	for command in "compress" "prune --before 99999999"; do
+		run bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@"' - "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" \
+		    audit $command
+		[ "$status" = 2 ]
+		[[ $output == *storage_error* ]]
+		segments | cmp - "$WS_TOP/before"
+		"$VERIFY" --key "$KEY" "$LOG" | grep -v 'not part of the log'
+	done
+	agent_safe audit compress | jq -e '.segments == 2'
+	agent_safe audit prune --before 99999999 | jq -e '.segments == 2'
+	"$VERIFY" --key "$KEY" "$LOG"
+}
+
 @test "audit prune keeps what an approved job still refers to" {
 	id=$(propose -- true)
 	agent_safe approve "$id" --by ana >/dev/null
@@ -87,11 +107,18 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	agent_safe audit prove "$ID" >"$WS_TOP/proof"
 	"$VERIFY" --proof "$WS_TOP/proof" --key "$KEY" >"$WS_TOP/proven"
 	jq -r .type "$WS_TOP/proven" | paste -sd' ' | grep -qx \
-	    'job.proposed job.approved job.dispatch exec.intent exec.start exec.exit job.finished'
+	    'job.proposed job.approved job.queued job.dispatch exec.intent exec.start exec.output exec.exit job.finished'
 	sed 's/"exit_code":0/"exit_code":1/' "$WS_TOP/proof" >"$WS_TOP/false"
 	run "$VERIFY" --proof "$WS_TOP/false" --key "$KEY"
 	[ "$status" = 4 ]
 	run "$VERIFY" --proof "$WS_TOP/proof" --key AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+	[ "$status" = 4 ]
+	# What is printed is what was checked: the file is read once, and may be a pipe.
+	"$VERIFY" --proof <(cat "$WS_TOP/proof") --key "$KEY" >"$WS_TOP/piped" 2>/dev/null
+	cmp "$WS_TOP/piped" "$WS_TOP/proven"
+	# A line longer than any takes no more memory than one.
+	run bash -c 'ulimit -v 100000; { cat "$1"; head -c 300000000 /dev/zero; } | "$2" --proof /dev/stdin --key "$3"' - \
+	    "$WS_TOP/proof" "$VERIFY" "$KEY"
 	[ "$status" = 4 ]
 }
 
@@ -157,11 +184,26 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 
 @test "audit show of one job is its timeline" {
 	agent_safe -o table audit show "$ID" >"$WS_TOP/shown"
-	[ "$(wc -l <"$WS_TOP/shown")" = 7 ]
+	[ "$(wc -l <"$WS_TOP/shown")" = 9 ]
 	grep -q 'who.by=tester' "$WS_TOP/shown"
 	agent_safe audit show "$ID" >"$WS_TOP/lines"
 	refute grep -qv "$ID" "$WS_TOP/lines"
 	agent_safe audit export --from 5 | head -n 1 | jq -e '.seq == 5'
+}
+
+@test "a job that the log has nothing of, or nothing any more, is said so: exit 2" {
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	agent_safe audit prune --before 99999999 >"$WS_TOP/pruned" 2>&1
+	refute grep -q 'not part of the log' "$WS_TOP/pruned"
+	for id in "$ID" 00000000-0000-0000-0000-000000000000; do
+		run agent_safe audit show "$id"
+		[ "$status" = 2 ]
+		[[ $output == *job_not_found* ]]
+		run agent_safe audit prove "$id"
+		[ "$status" = 2 ]
+		[[ $output == *"no record of this job"* ]]
+	done
 }
 
 # Reads CEF as a collector does: seven header fields, then keys; prints one JSON object per line.

@@ -83,15 +83,15 @@ reading_works() {
 	cat "$BATS_TEST_TMPDIR/error"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/ids")" -gt 40 ]
 	rm "$AUDIT/ballast"
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		sleep 0.5
-		run_job true >/dev/null 2>&1 && break
-	done
+	wait_until 10 job_can_run
 	agent_safe audit-verify | jq -e .valid
 	# Each job that was acknowledged is on record.
 	agent_safe audit export | jq -r 'select(.type == "job.proposed") | .d.job' >"$BATS_TEST_TMPDIR/recorded"
 	[ -z "$(grep -vxFf "$BATS_TEST_TMPDIR/recorded" "$BATS_TEST_TMPDIR/ids")" ]
 }
+
+job_can_run() { run_job true >/dev/null 2>&1; }
+is_running() { agent_safe show "$1" | jq -e '.status == "running"' >/dev/null; }
 
 # A job runs, the filesystem fills up, and proposals use up what was reserved ahead.
 low_space_with_a_running_job() {
@@ -100,7 +100,7 @@ low_space_with_a_running_job() {
 	id=$(propose -- sh -c 'while [ ! -e stop ]; do sleep 0.1; done; echo done')
 	agent_safe approve "$id" --by ana >/dev/null
 	agent_safe run "$id" --execute >"$BATS_TEST_TMPDIR/ran" 2>&1 3>&- &
-	for _ in $(seq 50); do agent_safe show "$id" | jq -e '.status == "running"' >/dev/null && break; sleep 0.1; done
+	wait_until 5 is_running "$id"
 	fill
 	long=$(printf '%25000s' '' | tr ' ' x)
 	for i in $(seq 200); do
@@ -117,10 +117,7 @@ low_space_with_a_running_job() {
 	jq -e '.status == "succeeded"' "$BATS_TEST_TMPDIR/ran"
 	agent_safe audit export | jq -es "map(select(.d.job == \"$id\") | .type) | contains([\"exec.exit\", \"job.finished\"])"
 	rm "$AUDIT/ballast"
-	for _ in $(seq 20); do
-		sleep 0.5
-		run_job true >/dev/null 2>&1 && break
-	done
+	wait_until 10 job_can_run
 	run_job true | jq -e '.status == "succeeded"'
 	agent_safe status | jq -e .audit_accepts
 	agent_safe audit-verify | jq -e .valid

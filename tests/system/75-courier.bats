@@ -62,11 +62,43 @@ teardown() { workspace_clean; }
 	"${verify[@]}" --witness "$VKEY_w1" --witness "$VKEY_w2" "$WS_STATE/audit/log" | jq -e '.valid and .cosigned > 8'
 	printf 'log %s\nwitness a %s\nwitness\tb  %s\ngroup both all a b\nquorum both\n' "$LOG_VKEY" "$VKEY_w1" "$VKEY_w2" >"$WS_TOP/policy"
 	"${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log" | jq -e '.valid and (.witnesses | length == 2)'
+	# Groups of groups; a witness that the log has nothing of leaves it unwitnessed where it is needed.
+	more=$("$WS_TOP/witness" init "$WS_TOP/w3" example.org/w3)
+	printf 'witness a %s\nwitness b %s\nwitness c %s\ngroup ab all a b\ngroup top %s ab c\nquorum top\n' \
+	    "$VKEY_w1" "$VKEY_w2" "$more" any >"$WS_TOP/policy"
+	"${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log" | jq -e '.valid and .cosigned > 8'
+	sed -i 's/ top any/ top all/' "$WS_TOP/policy"
+	run "${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log"
+	[ "$status" = 6 ]
+	jq -e '.verdict == "unwitnessed" and .cosigned == 0' <<<"$output"
+	# A policy about other logs says nothing of this one; a group of nobody, a NUL and a file that is too long say nothing.
+	printf 'log other.example/x+00000000+AAAA\nwitness a %s\nquorum a\n' "$VKEY_w1" >"$WS_TOP/policy"
+	run "${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log"
+	[ "$status" = 4 ]
+	jq -e '.reason == "genesis: a log that the policy does not name"' <<<"$output"
+	printf 'witness a %s\ngroup g any\nquorum g\n' "$VKEY_w1" >"$WS_TOP/policy"
+	run "${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log"
+	[ "$status" = 2 ]
+	[[ $output == *": line 2: "* ]]
+	printf 'quorum none\n\0witness a %s\n' "$VKEY_w1" >"$WS_TOP/policy"
+	run "${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log"
+	[ "$status" = 2 ]
+	{ printf 'witness a %s\nquorum a\n' "$VKEY_w1"; head -c 70000 /dev/zero | tr '\0' '#'; } >"$WS_TOP/policy"
+	run "${verify[@]}" --witness-policy "$WS_TOP/policy" "$WS_STATE/audit/log"
+	[ "$status" = 2 ]
+	printf 'witness a %s\nquorum a\n' "$VKEY_w1" >"$WS_TOP/policy"
+	run "${verify[@]}" --witness-policy "$WS_TOP/policy" --witness "$VKEY_w2" "$WS_STATE/audit/log"
+	[ "$status" = 2 ]
 	# What a witness keeps is a note, believed by its cosignature.
 	"${verify[@]}" --witness "$VKEY_w1" --quorum 1 --note "$(echo "$OUT"/w1/cosigned/*)" "$WS_STATE/audit/log"
 	sed 's/^\(— example.org\/w1 .\{40\}\)A/\1B/; t; s/^\(— example.org\/w1 .\{40\}\)./\1A/' "$OUT"/w1/cosigned/* >"$WS_TOP/forged"
 	run "${verify[@]}" --witness "$VKEY_w1" --note "$WS_TOP/forged" "$WS_STATE/audit/log"
 	[ "$status" = 2 ]
+	# Nobody asks a proof, which has no cosignatures, for witnesses without being told so.
+	"${verify[@]}" --prove "$(jq -r .d.job "$WS_STATE"/audit/log/seg-*.jsonl | grep -m 1 -)" "$WS_STATE/audit/log" >"$WS_TOP/proof"
+	run "${verify[@]}" --witness "$VKEY_w1" --proof "$WS_TOP/proof"
+	[ "$status" = 2 ]
+	"${verify[@]}" --witness "$VKEY_w1" --note "$(echo "$OUT"/w1/cosigned/*)" --proof "$WS_TOP/proof"
 }
 
 @test "a cosignature on record that another key made is tampering, one by strangers is nothing" {
@@ -261,7 +293,7 @@ teardown() { workspace_clean; }
 	# What it starts has the same, an empty environment, and no descriptor but its own three.
 	courier_mode export "env >$OUT/env; ls -l /proc/self/fd >$OUT/fds; grep -E 'NoNewPrivs|Seccomp:|CapBnd' /proc/self/status >$OUT/status; unshare -U true 2>$OUT/unshare || :"
 	run_job true >/dev/null
-	for _ in $(seq 50); do [ ! -s "$OUT/unshare" ] || break; sleep 0.1; done
+	wait_until 5 test -s "$OUT/unshare"
 	[ "$(grep -vE '^(PATH|HOME|PWD|OLDPWD|SHLVL|_)=' "$OUT/env" | wc -l)" = 0 ]
 	grep -q "^HOME=$WS_STATE/courier$" "$OUT/env"
 	[ "$(grep -c -- '->' "$OUT/fds")" -le 4 ]
@@ -320,12 +352,13 @@ many_lines() {
 	cp -a "$WS_TOP/old" "$OUT/w1/cosigned"
 	[ "$(cosigned w1)" = "$old" ]
 	run_job true >/dev/null
-	for _ in $(seq 100); do [ "$(cosigned w1)" -le 4810 ] || break; sleep 0.1; done
-	[ "$(cosigned w1)" -gt 4810 ]
+	wait_until 10 cosigned_more_than 4810
 	courier_await '.witnesses[0].state == "good"'
 	run_job true | jq -e '.status == "succeeded"'
 	agent_safe audit-verify | jq -e .valid
 }
+
+cosigned_more_than() { [ "$(cosigned w1)" -gt "$1" ]; }
 
 # FC-901: what was cut, taken out, swapped or made up, with the head that a witness has kept.
 @test "with a witness' note every cut has its kind: last lines, first lines, all, swapped, changed, made up" {

@@ -35,8 +35,7 @@ ordinary_policy() {
 	    echo mine >\$HOME/file && cat \$HOME/file >$OUT/home; cat /etc/hostname >$OUT/disk
 	    echo done >$OUT/done"
 	courier_start
-	for _ in $(seq 100); do [ ! -e "$OUT/done" ] || break; sleep 0.1; done
-	[ -e "$OUT/done" ]
+	wait_until 10 test -e "$OUT/done"
 	[ ! -s "$OUT/seen" ]
 	[ "$(grep -ci 'permission denied' "$OUT/errors")" = 6 ]
 	[ "$(cat "$OUT/home")" = mine ]
@@ -54,8 +53,7 @@ ordinary_policy() {
 	agent_safe status | jq -r '.pids | "auditor=\(.auditor) broker=\(.broker)"' >"$OUT/pids"
 	rm -f "$OUT/done" "$OUT/seen"
 	run_job true >/dev/null
-	for _ in $(seq 100); do [ ! -e "$OUT/done" ] || break; sleep 0.1; done
-	[ -e "$OUT/done" ]
+	wait_until 10 test -e "$OUT/done"
 	[ ! -s "$OUT/seen" ]
 	agent_safe status | jq -e '.pids.auditor > 0'
 	grep -q "$(sed 's/.*auditor=\([0-9]*\).*/\1/' "$OUT/pids")" <<<"$(agent_safe status)"

@@ -156,6 +156,33 @@ y" ]
 	agent_safe audit-verify | jq -e .valid
 }
 
+@test "FC-806: a clock that was set back holds up nobody who asked for no delay, nor a retry beyond its five minutes" {
+	begin 0
+	local now later failed
+	now=$(approved -- true)
+	later=$(approved --not-before 60 -- true)
+	failed=$(approved --max-attempts 2 -- false)
+	agent_safe run "$failed" --execute >/dev/null 2>&1 &
+	wait_until 20 is "$failed" retry_wait
+	agent_safe serve --stop >/dev/null
+	wait_until 10 test ! -s "$WS_STATE/broker/queue.db-wal"
+	# As if all this had happened two hours from now.
+	python3 - "$WS_STATE/broker/queue.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	for table, columns in (("outbox", ["created_us"]), ("jobs", ["created_us", "updated_us", "available_us"])):
+	    db.execute("UPDATE %s SET %s" % (table, ", ".join(c + " = " + c + " + 7200000000" for c in columns)))
+	db.execute("UPDATE jobs SET approval_expires_us = approval_expires_us + 7200000000 WHERE approval_expires_us > 0")
+	db.commit()
+	END
+	chown --reference="$WS_STATE/broker" "$WS_STATE"/broker/*
+	agent_safe show "$now" | jq -e '.waiting_for == ["worker"]'
+	agent_safe run "$now" --execute | jq -e '.status == "succeeded"'
+	agent_safe show "$later" | jq -e '.waiting_for == ["delay"]'
+	agent_safe work --once --execute | jq -e --arg id "$failed" '.id == $id and .status == "failed" and .attempts == 2'
+	agent_safe work --once --execute | jq -e '.status == "idle"'
+}
+
 @test "FC-807: other accounts look at the queue while the daemons are there and when they are not: the broker still writes" {
 	begin 0
 	local id before

@@ -211,6 +211,52 @@ an_end_tells_outcome_usage_layers_and_output(void **state)
 }
 
 static void
+the_output_is_a_record_of_its_own_with_what_was_masked(void **state)
+{
+	struct run_end end = { .outcome = OUTCOME_SUCCEEDED, .flags = END_CAPTURE_FAULT,
+		.out = { .bytes = 10, .stored_bytes = 4, .head_bytes = 2, .redactions = 3,
+		    .masked = { [MASKED_TOKEN] = 1, [MASKED_EXACT] = 2 }, .sha256 = { 1 }, .stored_sha256 = { 2 } },
+		.err = { .bytes = 5 } };
+	struct fields_writer writer;
+	size_t length;
+
+	(void)state;
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put(&writer, FACT_END, &end, sizeof(end));
+	length = compose_output(body, &run, writer.bytes, writer.length);
+	fields_free(&writer);
+	assert_strict(length);
+	body[length] = '\0';
+	assert_non_null(strstr(body, "\"stdout_bytes\":10,\"stdout_stored_bytes\":4,\"stdout_truncated\":true,"
+	    "\"stdout_sha256\":\"01"));
+	assert_non_null(strstr(body, "\"stdout_head_bytes\":2,\"stdout_redactions\":3,"
+	    "\"stdout_masked\":{\"token\":1,\"exact\":2},\"stderr_bytes\":5,\"stderr_stored_bytes\":0,"
+	    "\"stderr_truncated\":true,"));
+	assert_non_null(strstr(body, "\"stderr_masked\":{},\"capture_fault\":true}"));
+	/* The end says the same of the streams. */
+	assert_strict(compose_end(&end));
+	assert_non_null(strstr(body, "\"stdout_bytes\":10,\"stdout_stored_bytes\":4,\"stdout_truncated\":true,"
+	    "\"stdout_sha256\":\"01"));
+}
+
+static void
+where_nothing_ran_there_is_no_output_on_record(void **state)
+{
+	struct run_end end = { .outcome = OUTCOME_CANCELLED };
+	struct fields_writer writer;
+
+	(void)state;
+	fields_begin(&writer, FACTS_MAGIC);
+	fields_put(&writer, FACT_END, &end, sizeof(end));
+	assert_int_equal(compose_output(body, &run, writer.bytes, writer.length), 0);
+	fields_put_text(&writer, FACT_DETAIL, "");
+	fields_put_text(&writer, FACT_DETAIL, "");
+	end.out.sha256[0] = 1;
+	assert_int_equal(compose_output(body, &run, writer.bytes, writer.length), 0);
+	fields_free(&writer);
+}
+
+static void
 denied_calls_are_told_where_they_were_counted(void **state)
 {
 	struct run_end end = { .outcome = OUTCOME_SUCCEEDED, .denied_sha256 = { [31] = 7 } };
@@ -272,6 +318,8 @@ main(void)
 		cmocka_unit_test(what_landlock_has_taken_is_told_with_the_start),
 		cmocka_unit_test(missing_doubled_and_foreign_facts_are_refused),
 		cmocka_unit_test(an_end_tells_outcome_usage_layers_and_output),
+		cmocka_unit_test(the_output_is_a_record_of_its_own_with_what_was_masked),
+		cmocka_unit_test(where_nothing_ran_there_is_no_output_on_record),
 		cmocka_unit_test(an_end_that_cannot_be_is_refused),
 		cmocka_unit_test(denied_calls_are_told_where_they_were_counted),
 		cmocka_unit_test(a_violation_tells_what_was_found_once),

@@ -1,4 +1,4 @@
-/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c shared/whole.c */
+/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c auditor/segments.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c shared/whole.c */
 /* libs: -lsodium -lzstd */
 /* Each rule of the format by a log that breaks this one alone; and forgeries with a stolen key. */
 #include <stdarg.h>
@@ -502,6 +502,60 @@ a_broker_cannot_speak_for_the_executor(void **state)
 	expect_tampered(UNDISPATCHED);
 }
 
+/* --- outputs --- */
+
+#define HEX "abababababababababababababababababababababababababababababababab"
+#define STREAM(name, last) \
+	",\"" name "_sha256\":\"" HEX "\",\"" name "_stored_sha256\":\"" HEX last "\""
+
+static void
+run_with(const char *output, const char *end)
+{
+	broker("job.approved", "{" JOB "}");
+	broker("job.dispatch", "{" RUN SPEC "}");
+	executor("exec.intent", "{" RUN SPEC "}");
+	executor("exec.start", "{" RUN "}");
+	if (output)
+		executor("exec.output", output);
+	executor("exec.exit", end);
+	log_seal(&log_made);
+}
+
+static void
+an_end_that_agrees_with_its_output_is_valid(void **state)
+{
+	(void)state;
+	run_with("{" RUN STREAM("stdout", "") STREAM("stderr", "") "}",
+	    "{" RUN STREAM("stdout", "") STREAM("stderr", "") "}");
+	expect(VERDICT_OK, "");
+	assert_int_equal(dispatch_running(&log_verdict.dispatch), 0);
+}
+
+static void
+an_older_log_without_exec_output_is_valid(void **state)
+{
+	(void)state;
+	run_with(NULL, "{" RUN STREAM("stdout", "") STREAM("stderr", "") "}");
+	expect(VERDICT_OK, "");
+}
+
+static void
+an_end_that_tells_of_another_output_is_found(void **state)
+{
+	(void)state;
+	run_with("{" RUN STREAM("stdout", "") STREAM("stderr", "") "}",
+	    "{" RUN STREAM("stdout", "") STREAM("stderr", "0") "}");
+	expect_tampered("exec.exit tells of another output than exec.output");
+}
+
+static void
+an_output_without_digests_is_found(void **state)
+{
+	(void)state;
+	run_with("{" RUN STREAM("stdout", "") "}", "{" RUN "}");
+	expect_tampered("exec.output without the digests of both streams");
+}
+
 /* --- forgeries: the thief has the key that is current at the end, s_5 ---------------------- */
 
 /* Five seals over three records; s[n] is what the thief would have at that point. */
@@ -688,6 +742,10 @@ main(void)
 		WITH_LOG(a_second_intent_for_one_dispatch_is_found),
 		WITH_LOG(an_intent_without_approval_is_found),
 		WITH_LOG(a_broker_cannot_speak_for_the_executor),
+		WITH_LOG(an_end_that_agrees_with_its_output_is_valid),
+		WITH_LOG(an_older_log_without_exec_output_is_valid),
+		WITH_LOG(an_end_that_tells_of_another_output_is_found),
+		WITH_LOG(an_output_without_digests_is_found),
 		WITH_LOG(forgery_1_an_edited_line_is_found),
 		WITH_LOG(forgery_2_a_rebuilt_chain_is_found),
 		WITH_LOG(forgery_3_a_rebuilt_chain_signed_with_the_stolen_key_is_found),

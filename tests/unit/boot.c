@@ -44,6 +44,7 @@ fill(struct boot *boot)
 		boot->roots[i].flags = i + 1;
 		boot->roots[i].uid = 300 + i;
 		boot->roots[i].gid = 400 + i;
+		boot->roots[i].index = 3 * i;
 	}
 	memset(boot->policy_sha256, 0xab, sizeof(boot->policy_sha256));
 	boot->layers = 0x1234;
@@ -140,6 +141,25 @@ every_tag_is_written(void **state)
 			fail_msg("tag %u is not written", tag);
 	assert_true(is_read(field_count, 1, 0));
 	free(record.bytes);
+}
+
+static void
+roots_out_of_order_or_beyond_the_most_are_refused(void **state)
+{
+	const uint64_t wrong[][2] = { { 0, 0 }, { 4, 3 }, { 0, LIMIT_ROOTS } }, right[2] = { 1, LIMIT_ROOTS - 1 };
+
+	(void)state;
+	for (size_t n = 0; n <= sizeof(wrong) / sizeof(*wrong); n++) {
+		const uint64_t *indexes = n < sizeof(wrong) / sizeof(*wrong) ? wrong[n] : right;
+		unsigned at = 0;
+
+		take_apart();
+		for (size_t i = 0; i < field_count; i++)
+			if (fields[i].tag == BOOT_ROOT_INDEX)
+				fields[i].bytes = (const unsigned char *)&indexes[at++];
+		assert_int_equal(is_read(field_count, 1, 0), indexes == right);
+		free(record.bytes);
+	}
 }
 
 static void
@@ -240,8 +260,10 @@ lists_at_their_bounds(void **state)
 	for (unsigned i = 0; i < LIMIT_TCP_PORTS; i++)
 		given.ports.list[i] = (uint16_t)(i + 1);
 	given.ports.count = LIMIT_TCP_PORTS;
-	for (unsigned i = 0; i < LIMIT_ROOTS; i++)
+	for (unsigned i = 0; i < LIMIT_ROOTS; i++) {
 		snprintf(given.roots[i].path, LIMIT_PATH, "/root/%u", i);
+		given.roots[i].index = i;
+	}
 	fd = boot_write(&given);
 	assert_true(boot_read(fd, &got));
 	assert_memory_equal(&got, &given, sizeof(given));
@@ -305,6 +327,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_field_arrives),
 		cmocka_unit_test(every_tag_is_written),
+		cmocka_unit_test(roots_out_of_order_or_beyond_the_most_are_refused),
 		cmocka_unit_test(a_missing_field_is_refused),
 		cmocka_unit_test(a_doubled_field_is_refused),
 		cmocka_unit_test(a_short_number_or_digest_is_refused),

@@ -178,6 +178,45 @@ paths_beside_the_workspace_are_listed_or_counted(void **state)
 	assert_non_null(strstr(text, "\nlayers"));
 }
 
+/* A workspace may be called anything: no line of this text may come out of its name. */
+static void
+no_path_makes_a_line_and_none_pushes_one_out(void **state)
+{
+	struct cage_facts facts = { .landlock_abi = 7 };
+	struct fields_writer writer;
+	char path[LIMIT_PATH];
+
+	(void)state;
+	fields_begin(&writer, PLAN_MAGIC);
+	fields_put_text(&writer, PLAN_PROFILE, "default");
+	fields_put_text(&writer, PLAN_ROOT, "/ws\nnetwork     everything");
+	fields_put_text(&writer, PLAN_CWD, "/ws\x1b[2J\\");
+	fields_put_text(&writer, PLAN_READ_PATH, "/r\nx");
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "workspace   /ws\\x0anetwork     everything, writable"));
+	assert_null(strstr(text, "\nnetwork     everything"));
+	assert_non_null(strstr(text, "starts in   /ws\\x1b[2J\\x5c\n"));
+	assert_non_null(strstr(text, "beside it   /r\\x0ax, read-only\n"));
+	memset(path, '\n', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 1] = '\0';
+	fields_begin(&writer, PLAN_MAGIC);
+	fields_put_text(&writer, PLAN_PROFILE, "default");
+	fields_put_text(&writer, PLAN_ROOT, path);
+	fields_put_text(&writer, PLAN_CWD, path);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, " bytes more, writable"));
+	assert_non_null(strstr(text, "\nnetwork     none"));
+	assert_non_null(strstr(text, "\nvariables"));
+	memset(path + 1, 'p', sizeof(path) - 2);
+	fields_begin(&writer, PLAN_MAGIC);
+	fields_put_text(&writer, PLAN_PROFILE, "default");
+	fields_put_text(&writer, PLAN_ROOT, path);
+	fields_put_text(&writer, PLAN_CWD, path);
+	assert_true(show(&writer, &facts));
+	assert_null(strstr(text, "bytes more"));
+}
+
 static void
 strict_and_a_minimum_are_said(void **state)
 {
@@ -211,6 +250,7 @@ main(void)
 		cmocka_unit_test(the_network_is_said_plainly),
 		cmocka_unit_test(many_variables_are_counted_not_lost),
 		cmocka_unit_test(paths_beside_the_workspace_are_listed_or_counted),
+		cmocka_unit_test(no_path_makes_a_line_and_none_pushes_one_out),
 		cmocka_unit_test(strict_and_a_minimum_are_said),
 		cmocka_unit_test(other_bytes_are_no_plan),
 	};

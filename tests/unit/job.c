@@ -22,6 +22,7 @@ static const struct {
 	{ STEP_SUCCEED, "r", "padel", JOB_SUCCEEDED, 0 },
 	{ STEP_FAIL, "r", "padel", JOB_FAILED, 0 },
 	{ STEP_AWAIT_RETRY, "r", "a", JOB_RETRY_WAIT, 0 },
+	{ STEP_RETURN, "r", "a", JOB_QUEUED, 0 },
 	{ STEP_LOSE, "r", "padel", JOB_LOST, 0 },
 	{ STEP_END_CANCELLED, "r", "padel", JOB_CANCELLED, 0 },
 	{ STEP_CANCEL, "qw", "padel", JOB_CANCELLED, 0 },
@@ -77,6 +78,23 @@ names_survive_the_round(void **state)
 }
 
 static void
+a_clock_that_was_set_back_holds_up_only_a_delay_that_was_asked_for(void **state)
+{
+	const int64_t hour = 3600ll * 1000000, made = 1000 * hour, now = made - hour;
+
+	(void)state;
+	assert_true(job_is_due(JOB_QUEUED, made, made, now));          /* no delay */
+	assert_false(job_is_due(JOB_QUEUED, made, made + 1, now));     /* one that was asked for */
+	assert_true(job_is_due(JOB_QUEUED, made, made + 1, made + 1));
+	assert_true(job_is_due(JOB_QUEUED, made, made - 1, made));     /* in the past from the begin */
+	/* A retry waits five minutes at most: more is the clock. */
+	assert_false(job_is_due(JOB_RETRY_WAIT, made, made + 2, made + 1));
+	assert_false(job_is_due(JOB_RETRY_WAIT, made, made + 300000000, made));
+	assert_true(job_is_due(JOB_RETRY_WAIT, made, made + 300000001, made));
+	assert_true(job_is_due(JOB_RETRY_WAIT, made, made + 2, now));
+}
+
+static void
 finished_waiting_and_running_are_all_there_is(void **state)
 {
 	(void)state;
@@ -102,6 +120,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(steps_are_legal_only_from_their_states),
+		cmocka_unit_test(a_clock_that_was_set_back_holds_up_only_a_delay_that_was_asked_for),
 		cmocka_unit_test(names_survive_the_round),
 		cmocka_unit_test(finished_waiting_and_running_are_all_there_is),
 		cmocka_unit_test(backoff_doubles_up_to_five_minutes_and_never_beyond),

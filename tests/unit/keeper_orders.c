@@ -48,7 +48,7 @@ write_orders(uint16_t changed, enum skip skip, uint64_t value)
 	struct fields_writer writer;
 
 	fields_begin(&writer, KEEP_MAGIC);
-	for (uint16_t tag = KEEP_RUN; tag < KEEP_TAG_END; tag++) {
+	for (uint16_t tag = KEEP_RUN; tag < KEEP_SECRET; tag++) {
 		if (tag != changed || skip == SKIP_TWICE)
 			put(&writer, tag, good_value(tag));
 		if (tag == changed && skip != SKIP_OUT)
@@ -95,10 +95,43 @@ static void
 each_field_must_be_there_exactly_once(void **state)
 {
 	(void)state;
-	for (uint16_t tag = KEEP_RUN; tag < KEEP_TAG_END; tag++) {
+	for (uint16_t tag = KEEP_RUN; tag < KEEP_SECRET; tag++) {
 		assert_false(accepted(tag, SKIP_OUT, 0));
 		assert_false(accepted(tag, SKIP_TWICE, 0));
 	}
+}
+
+/* Orders with `count` secrets of these bytes. */
+static bool
+accepted_with(unsigned count, const void *bytes, size_t length, struct orders *orders)
+{
+	struct fields_writer writer = write_orders(0, SKIP_NONE, 0);
+	bool good;
+
+	for (unsigned i = 0; i < count; i++)
+		fields_put(&writer, KEEP_SECRET, bytes, length);
+	good = orders_decode(orders, writer.bytes, writer.length);
+	fields_free(&writer);
+	return good;
+}
+
+static void
+secrets_are_a_few_short_lines(void **state)
+{
+	static char large[LIMIT_SECRET_BYTES + 1];
+	static struct orders orders;
+
+	(void)state;
+	memset(large, 'x', sizeof(large));
+	assert_true(accepted_with(LIMIT_SECRETS, "hunter2", 7, &orders));
+	assert_int_equal(orders.secret_count, LIMIT_SECRETS);
+	assert_int_equal(orders.secrets[LIMIT_SECRETS - 1].length, 7);
+	assert_memory_equal(orders.secrets[LIMIT_SECRETS - 1].bytes, "hunter2", 7);
+	assert_false(accepted_with(LIMIT_SECRETS + 1, "hunter2", 7, &orders));
+	assert_false(accepted_with(1, "", 0, &orders));
+	assert_false(accepted_with(1, "a\nb", 3, &orders));
+	assert_true(accepted_with(1, large, LIMIT_SECRET_BYTES, &orders));
+	assert_false(accepted_with(1, large, LIMIT_SECRET_BYTES + 1, &orders));
 }
 
 static void
@@ -137,7 +170,7 @@ a_run_needs_an_attempt_and_a_slot_that_exists(void **state)
 	for (int i = 0; i < 2; i++) {
 		fields_begin(&writer, KEEP_MAGIC);
 		fields_put(&writer, KEEP_RUN, &run, sizeof(run));
-		for (uint16_t tag = KEEP_DIGEST; tag < KEEP_TAG_END; tag++)
+		for (uint16_t tag = KEEP_DIGEST; tag < KEEP_SECRET; tag++)
 			put(&writer, tag, good_value(tag));
 		assert_false(orders_decode(&orders, writer.bytes, writer.length));
 		fields_free(&writer);
@@ -180,6 +213,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_orders_are_read_whole),
 		cmocka_unit_test(each_field_must_be_there_exactly_once),
+		cmocka_unit_test(secrets_are_a_few_short_lines),
 		cmocka_unit_test(numbers_have_bounds),
 		cmocka_unit_test(a_run_needs_an_attempt_and_a_slot_that_exists),
 		cmocka_unit_test(every_cut_and_every_extra_byte_is_refused),

@@ -64,6 +64,7 @@ a_result_appears_whole_and_under_its_name_only(void **state)
 	assert_int_equal(read(read_fd, &back, sizeof(back)), sizeof(back));
 	assert_int_equal(read(read_fd, &back, 1), 0);
 	assert_memory_equal(&back, &result, sizeof(back));
+	assert_true(result_sync(fd, folder_fd));
 	close(read_fd);
 	close(fd);
 	unlinkat(folder_fd, KEEP_RESULT, 0);
@@ -88,6 +89,7 @@ a_result_that_cannot_be_written_has_no_name(void **state)
 	(void)state;
 	assert_false(result_store(full, folder_fd, &result));
 	assert_int_equal(faccessat(folder_fd, KEEP_RESULT, F_OK, 0), -1);
+	assert_false(result_sync(full, folder_fd)); /* nor can it be brought onto a disk */
 	close(full);
 }
 

@@ -669,7 +669,7 @@ static void
 what_is_not_enforced_is_refused(void **state)
 {
 	static const char *const later[] = {
-		"\"secrets\":{\"KEY\":{}}", "\"agents\":{\"claude\":{}}",
+		"\"agents\":{\"claude\":{}}",
 		"\"rules\":[{\"program\":\"ls\",\"secrets\":[]}]", "\"rules\":[{\"program\":\"ls\",\"environment\":{}}]",
 	};
 
@@ -681,6 +681,28 @@ what_is_not_enforced_is_refused(void **state)
 		if (!strstr(refusal(text), "not supported yet"))
 			fail_msg("%s: %s", text, refusal(text));
 	}
+}
+
+static void
+an_operator_may_let_a_secret_pass_only_where_the_policy_says_so(void **state)
+{
+	static const struct { const char *section; bool may; } cases[] = {
+		{ "", false }, { ",\"secrets\":{}", false }, { ",\"secrets\":{\"override\":false}", false },
+		{ ",\"secrets\":{\"override\":true}", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[128];
+		struct policy *policy;
+
+		snprintf(text, sizeof(text), "{\"version\":2,\"allowed_working_roots\":[\"/\"]%s}", cases[i].section);
+		policy = load(text);
+		assert_int_equal(policy_secret_override(policy), cases[i].may);
+		policy_free(policy);
+	}
+	assert_non_null(strstr(refusal("{\"version\":2,\"secrets\":{\"override\":1}}"), "true or false"));
+	assert_non_null(strstr(refusal("{\"version\":2,\"secrets\":{\"KEY\":{}}}"), "unknown key"));
 }
 
 static void
@@ -1058,6 +1080,7 @@ main(void)
 		cmocka_unit_test(every_job_gets_the_fixed_variables),
 		cmocka_unit_test(version_2_sections_are_read),
 		cmocka_unit_test(what_is_not_enforced_is_refused),
+		cmocka_unit_test(an_operator_may_let_a_secret_pass_only_where_the_policy_says_so),
 		cmocka_unit_test(a_rule_may_have_its_own_profile_and_the_weakest_is_the_floor),
 		cmocka_unit_test(a_rule_has_the_network_that_it_or_the_policy_or_its_profile_says),
 		cmocka_unit_test(a_network_that_is_none_or_that_its_profile_does_not_allow_is_refused),

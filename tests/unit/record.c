@@ -1,5 +1,5 @@
 /* The d of every record of the broker, of broker/record.c, held against AL1's rules.
- * links: broker/record.c broker/jobs.c broker/store.c broker/store_care.c broker/store_tables.c broker/bytes.c broker/job.c shared/run.c shared/digest.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
+ * links: broker/record.c broker/hidden.c broker/jobs.c broker/store.c broker/store_care.c broker/store_tables.c broker/bytes.c broker/job.c shared/run.c shared/digest.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
  * libs: -lcjson -lsodium -lsqlite3 */
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ every_record_is_strict_and_fits_at_its_largest(void **state)
 	struct job job = large_job(LIMIT_ARGV_BYTES);
 	struct attempt attempt = large_attempt();
 	struct run_name run = { .attempt = UINT32_MAX, .slot = 63 };
-	struct json *changes = json_array();
+	struct json *changes = json_array(), *after = json_array();
 	uint8_t digest[32] = { 0 };
 
 	(void)state;
@@ -99,6 +99,9 @@ every_record_is_strict_and_fits_at_its_largest(void **state)
 	free(check(record_decision(&job, &who, reason)));
 	free(check(record_decision_refused(&job, &who, "approved", "policy_denied", reason)));
 	free(check(record_verdict(&job, NULL, false, reason)));
+	for (unsigned i = 0; i < 16; i++) /* ORDER_NEEDS_MOST, as large as one can be */
+		json_add_text(json_add_object(after, NULL), "job_id", "00000000-0000-0000-0000-000000000000");
+	free(check(record_queued(&job, "approved", RECORD_AHEAD_MOST, json_array(), after)));
 	free(check(record_expired(&job)));
 	free(check(record_stale(&job, changes)));
 	free(check(record_dispatch(&job, &run, digest)));

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <cmocka.h>
 
+#include "limits.h"
 #include "made.h"
 #include "secrets.h"
 
@@ -291,6 +292,95 @@ a_long_line_takes_linear_time(void **state)
 	}
 }
 
+/* --- word for word --- */
+
+static const char *hidden[LIMIT_SECRETS];
+static size_t hidden_count;
+
+static void
+run_hiding(struct output *output, const char *bytes, size_t length, size_t step)
+{
+	struct redactor *redactor = redact_open(collect, output);
+
+	assert_non_null(redactor);
+	for (size_t i = 0; i < hidden_count; i++)
+		assert_true(redact_hide(redactor, hidden[i], strlen(hidden[i])));
+	output->length = 0;
+	output->bytes[0] = '\0';
+	for (size_t at = 0; at < length; at += step)
+		redact_feed(redactor, bytes + at, step < length - at ? step : length - at);
+	redact_end(redactor);
+	output->count = redact_count_of(redactor, MASKED_EXACT);
+	redact_close(redactor);
+}
+
+static void
+given_words_are_masked_wherever_they_stand(void **state)
+{
+	static const struct { const char *in, *out; uint64_t count; } cases[] = {
+		{ "hunter2\n", "<redacted>\n", 1 }, { "xhunter2x hunter2", "x<redacted>x <redacted>", 2 },
+		{ "hunter\n2", "hunter\n2", 0 }, { "hun\x1b[0mter2", "<redacted>", 1 },
+		/* A secret by its shape that begins or ends inside one. */
+		{ "password=hunter2behind z", "password=<redacted>", 0 },
+		{ "{{GH}}-blue-sky z", "<redacted> z", 0 },
+		{ "blue-sky", "<redacted>", 1 }, { "abcdef", "<redacted>", 1 }, { "abcd cdef", "<redacted> <redacted>", 2 },
+		{ "abcdefcdef", "<redacted><redacted>", 2 },
+	};
+
+	(void)state;
+	hidden_count = 4;
+	memcpy(hidden, (const char *[]){ "hunter2", "blue-sky", "abcd", "cdef" }, 4 * sizeof(*hidden));
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[1024];
+		size_t length = made_fill(text, cases[i].in);
+
+		run_hiding(&one, text, length, length);
+		if (strcmp(one.bytes, cases[i].out) != 0 || one.count != cases[i].count)
+			fail_msg("%s: %s (%u)", cases[i].in, one.bytes, (unsigned)one.count);
+		run_hiding(&other, text, length, 1);
+		assert_string_equal(other.bytes, one.bytes);
+	}
+}
+
+static void
+given_words_at_the_edges_of_the_window_are_masked(void **state)
+{
+	static char text[3 * REDACT_WINDOW];
+	static char word[LIMIT_SECRET_BYTES + 1];
+
+	(void)state;
+	memset(word, 'w', LIMIT_SECRET_BYTES);
+	word[0] = '<';
+	hidden[0] = word;
+	hidden_count = 1;
+	for (size_t at = REDACT_WINDOW - 10000; at < REDACT_WINDOW + 100; at += 97) {
+		memset(text, 'a', sizeof(text));
+		memcpy(text + at, word, LIMIT_SECRET_BYTES);
+		run_hiding(&one, text, sizeof(text), 4096);
+		assert_int_equal(one.count, 1);
+		assert_int_equal(one.length, sizeof(text) - LIMIT_SECRET_BYTES + 10);
+		assert_memory_equal(one.bytes + at, "<redacted>a", 11);
+	}
+}
+
+static void
+only_short_lines_can_be_given(void **state)
+{
+	static char large[LIMIT_SECRET_BYTES + 1];
+	struct redactor *redactor = redact_open(collect, &one);
+
+	(void)state;
+	assert_false(redact_hide(redactor, "", 0));
+	assert_false(redact_hide(redactor, "a\nb", 3));
+	assert_false(redact_hide(redactor, "\x1b[0m", 4)); /* nothing of it is seen */
+	memset(large, 'x', sizeof(large));
+	assert_false(redact_hide(redactor, large, sizeof(large)));
+	for (unsigned i = 0; i < LIMIT_SECRETS; i++)
+		assert_true(redact_hide(redactor, large, LIMIT_SECRET_BYTES));
+	assert_false(redact_hide(redactor, "x", 1));
+	redact_close(redactor);
+}
+
 static void
 a_whole_text_is_masked(void **state)
 {
@@ -320,6 +410,9 @@ main(void)
 		cmocka_unit_test(a_secret_longer_than_the_window_is_one_mask),
 		cmocka_unit_test(a_block_on_one_long_line_is_masked),
 		cmocka_unit_test(a_long_line_takes_linear_time),
+		cmocka_unit_test(given_words_are_masked_wherever_they_stand),
+		cmocka_unit_test(given_words_at_the_edges_of_the_window_are_masked),
+		cmocka_unit_test(only_short_lines_can_be_given),
 		cmocka_unit_test(a_whole_text_is_masked),
 	};
 

@@ -6,10 +6,21 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <unistd.h>
 
 #include "attempts.h"
 #include "letters.h"
 #include "queue.h"
+
+/* In the place of libc's, for SQLite too. */
+static unsigned syncs;
+
+int
+fdatasync(int fd)
+{
+	syncs++;
+	return fsync(fd);
+}
 
 static void
 add(struct store *store, struct job *job)
@@ -304,6 +315,42 @@ roll_back_what_is_gathered(void *context)
 }
 
 static void
+note(struct store *store, uint64_t seq)
+{
+	const uint8_t hash[32] = { (uint8_t)seq };
+
+	store_begin_unsynced(store);
+	letters_set_acked(store, seq, seq, hash);
+	store_commit(store);
+}
+
+static void
+what_needs_no_sync_gets_none_gathered_or_not(void **state)
+{
+	struct job job = queue_job("k");
+
+	add(*state, &job);
+	syncs = 0;
+	note(*state, 1);
+	assert_int_equal(syncs, 0);
+	store_gather(*state);
+	note(*state, 2);
+	note(*state, 3);
+	store_gathered(*state);
+	assert_int_equal(syncs, 0);
+	store_gather(*state);
+	note(*state, 4);
+	change(*state, &job);
+	note(*state, 5);
+	assert_int_equal(syncs, 0);
+	store_gathered(*state);
+	assert_int_equal(syncs, 1);
+	change(*state, &job);
+	assert_int_equal(syncs, 2);
+	jobs_free(&job);
+}
+
+static void
 one_that_stands_alone_takes_nothing_gathered_back(void **state)
 {
 	struct job kept = queue_job("kept"), gone = queue_job("gone"), back;
@@ -334,6 +381,7 @@ main(void)
 		ON(what_is_not_committed_is_not_there),
 		ON(what_is_committed_survives_a_new_opening),
 		ON(what_is_gathered_is_committed_by_the_flush),
+		ON(what_needs_no_sync_gets_none_gathered_or_not),
 		ON(one_that_stands_alone_takes_nothing_gathered_back),
 		ON(two_openings_of_one_queue_are_one_too_many),
 		ON(a_file_that_is_no_queue_is_refused),

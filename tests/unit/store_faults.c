@@ -99,11 +99,11 @@ live(enum faulty faulty, unsigned number, int told)
 		take_step(store, step, told);
 		note_answer(store, step);
 		if (step % 4 == 2)
-			store_tidy(store, true);
+			store_tidy(store, STORE_TIDY_NOW);
 	}
 	if (faulty_struck())
 		_exit(EXIT_WENT_ON);
-	store_tidy(store, true);
+	store_tidy(store, STORE_TIDY_NOW);
 	store_close(store);
 	_exit(faulty_struck() ? EXIT_WENT_ON : EXIT_WHOLE);
 }

@@ -215,6 +215,45 @@ a_witness_that_stands_elsewhere_is_asked_again_from_there_at_once(void **state)
 	assert_int_equal(targets.list[1].old, 40);
 }
 
+/* curl ends with 0 whatever the HTTP status was. */
+static void
+a_size_says_where_it_stands_whatever_the_command_ends_with(void **state)
+{
+	(void)state;
+	line("job.proposed");
+	seal(90, clock_monotonic_us());
+	ask(1, 90);
+	take(1, CARRIED_EXITED, 0, "40\n");
+	assert_int_equal(targets.list[1].old, 40);
+	assert_true(targets_is_due(&targets, 1, false, clock_monotonic_us()));
+	ask(1, 90);
+	take(1, CARRIED_EXITED, 0, "101\n");
+	assert_int_equal(targets.list[1].state, WITNESS_AHEAD);
+	/* Of one that failed it is nothing. */
+	ask(1, 90);
+	take(1, CARRIED_EXITED, 1, "50\n");
+	assert_int_equal(targets.list[1].state, WITNESS_FAILING);
+	take(1, CARRIED_KILLED, 0, "50\n");
+	assert_int_equal(targets.list[1].state, WITNESS_FAILING);
+	assert_int_equal(targets.list[1].old, 40);
+}
+
+/* By HTTP another root at the same size has the status of an old size that is not the right one, 409. */
+static void
+one_that_stands_where_it_was_asked_to_go_has_seen_another_log(void **state)
+{
+	(void)state;
+	for (int32_t status = 0; status <= 5; status += 5) {
+		line("job.proposed");
+		seal(90, clock_monotonic_us());
+		targets.list[1].old = 90;
+		ask(1, 90);
+		take(1, CARRIED_EXITED, status, "90\n");
+		assert_int_equal(targets.list[1].state, WITNESS_FORKED);
+		assert_int_equal(targets.list[1].taken, 0);
+	}
+}
+
 static void
 one_that_always_stands_elsewhere_is_not_believed(void **state)
 {
@@ -285,6 +324,8 @@ main(void)
 		cmocka_unit_test_setup(only_its_own_signature_over_what_it_was_given_counts, begin),
 		cmocka_unit_test_setup(every_failure_is_told_and_tried_again_later, begin),
 		cmocka_unit_test_setup(a_witness_that_stands_elsewhere_is_asked_again_from_there_at_once, begin),
+		cmocka_unit_test_setup(a_size_says_where_it_stands_whatever_the_command_ends_with, begin),
+		cmocka_unit_test_setup(one_that_stands_where_it_was_asked_to_go_has_seen_another_log, begin),
 		cmocka_unit_test_setup(one_that_always_stands_elsewhere_is_not_believed, begin),
 		cmocka_unit_test_setup(nonsense_for_a_size_is_a_wrong_answer, begin),
 		cmocka_unit_test_setup(where_a_witness_stands_is_known_from_the_log, begin),
