@@ -5,6 +5,8 @@
  * Run folders: runs/<slot>/<uuid>.<attempt>, made and marked under the slot's init uid, by
  * descriptor.  Names of the files in them: keep.h.
  */
+#include <sys/uio.h>
+
 #include <sys/types.h>
 
 #include <stdbool.h>
@@ -44,6 +46,8 @@ bool runs_is_recorded(const struct runs *runs, int folder);
  */
 int runs_note(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
+int runs_note_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts,
+    int count);
 int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
 
