@@ -82,10 +82,10 @@ class Life(Case):
         self.assertEqual(done["result"]["stderr"], "err\n")
         self.assertEqual(done["attempts"], 1)
         self.assertEqual([a["outcome"] for a in done["attempts_log"]], ["succeeded"])
-        self.assertEqual(self.broker.auditor.types(), ["policy.loaded", "job.proposed", "job.approved",
+        self.assertEqual(self.broker.auditor.types(), ["policy.loaded", "job.proposed", "job.approved", "job.queued",
                                                        "job.dispatch", "job.finished"])
         self.assertEqual([seal for _, kind, _, seal in self.broker.log if kind == "job.approved"], [1])
-        d = self.broker.log[3][2].decode()
+        d = self.broker.log[4][2].decode()
         self.assertRegex(d, r'^\{"job":"[0-9a-f-]{36}","attempt":1,"slot":0,"spec_sha256":"[0-9a-f]{64}"\}$')
         self.until(lambda: len(self.broker.executor.collected) == 1)
 
@@ -844,9 +844,10 @@ class Records(Case):
     def test_unacknowledged_records_are_sent_again_after_a_restart(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        self.until(lambda: len(self.broker.auditor.seen) == 5)
         c.close()
         self.restart()
         self.until(lambda: len(self.broker.executor.started) == 1)  # the plan had not left
@@ -859,9 +860,10 @@ class Records(Case):
         """The broker as a power cut leaves it between a plan's leaving and the note of its record: (client, job, run)."""
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        self.until(lambda: len(self.broker.auditor.seen) == 5)
         c.close()
         self.broker.stop(signal.SIGKILL)
         self.broker = Broker(self.folder, None, self.mode, log=self.broker.log)
@@ -906,6 +908,7 @@ class Records(Case):
     def test_a_known_record_is_not_told_twice(self):
         c = self.client()
         self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         before = list(self.broker.log)
         c.close()
         self.restart()
@@ -990,9 +993,10 @@ class Ends(Case):
     def test_an_end_of_a_run_that_was_never_handed_over(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        self.until(lambda: len(self.broker.auditor.seen) == 5)
         run = RUN.pack(bytes.fromhex(job["id"].replace("-", "")), 1, 0)
         self.broker.to_executor.send("RUN_LOST", run)
         self.ended("never handed over")
