@@ -816,6 +816,7 @@ class Records(Case):
     def test_nothing_takes_effect_before_its_record_is_acknowledged(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
         other = self.client()
@@ -830,6 +831,7 @@ class Records(Case):
     def test_a_refused_record_means_no_effect_and_no_new_work(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.refuse = REFUSAL["REFUSAL_FULL"]
         c.send("job.run", {"job_id": job["id"], "execute": True})
         self.assertEqual(c.receive()["error"]["data"]["code"], "audit_integrity_error")  # told at once
