@@ -40,6 +40,7 @@ enum keep_tag {
 	KEEP_AUDIT_LOSS,     /* u64: enum audit_loss of plan.h */
 	KEEP_IDLE_MS,        /* u64: no output for this long ends it; 0: no limit */
 	KEEP_CPU_SECONDS,    /* u64: of one process; 0: no limit */
+	KEEP_FILE_BYTES,     /* u64: of one file; 0: no limit */
 	KEEP_SECRET,         /* many, at most LIMIT_SECRETS: a line that must not be kept of its output */
 	KEEP_TAG_END
 };
