@@ -22,7 +22,7 @@ int
 harmless_open(int at, const char *name, uint64_t flags)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 
 	return (int)syscall(SYS_openat2, at, name, &how, sizeof(how));
 }
