@@ -11,6 +11,7 @@
 #include "compose.h"
 #include "compose_end.h"
 #include "json_text.h"
+#include "strict.h"
 
 #define PATH_JSON_BYTES 8192 /* a path whose JSON form is longer goes as base64 */
 #define DETAIL_BYTES 1024
@@ -43,6 +44,7 @@ static const struct {
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
 	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, FACT_NETWORK,
+	FACT_POLICY_SHA256, FACT_LIMITS,
 	NONE };
 
 const char *
@@ -250,6 +252,29 @@ finish(struct json_text *text)
 	return text->failed ? 0 : text->length;
 }
 
+/* ,"limits":{...}: a number that JSON could not hold is no limit that means anything, and told as the largest. */
+static void
+put_limits(struct json_text *text, const struct facts *facts)
+{
+	static const char *const names[] = { "{\"timeout_ms\":", ",\"grace_ms\":", ",\"keep_bytes\":",
+		",\"output_bytes\":", ",\"file_bytes\":", ",\"cpu_seconds\":", ",\"open_files\":", ",\"processes\":",
+		",\"memory_bytes\":", ",\"tmp_bytes\":", ",\"idle_ms\":", ",\"cpu_percent\":" };
+	const uint64_t most = STRICT_INTEGER_MAX;
+	uint64_t limits[sizeof(names) / sizeof(names[0])];
+
+	_Static_assert(sizeof(limits) == sizeof(struct fact_limits), "a name for each limit");
+	if (!field_copy(&facts->fields[FACT_LIMITS], limits, sizeof(limits))) {
+		text->failed = true;
+		return;
+	}
+	json_text_raw(text, ",\"limits\":");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_text_raw(text, names[i]);
+		json_text_unsigned(text, limits[i] < most ? limits[i] : most);
+	}
+	json_text_raw(text, "}");
+}
+
 size_t
 compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const uint8_t digest[32],
     const void *bytes, size_t length)
@@ -283,6 +308,9 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	put_name(&text, &facts, FACT_PROFILE, LIMIT_PROFILE);
 	json_text_raw(&text, ",\"network\":");
 	put_name(&text, &facts, FACT_NETWORK, FACT_NETWORK_BYTES);
+	json_text_raw(&text, ",\"policy_sha256\":");
+	put_digest(&text, &facts, FACT_POLICY_SHA256);
+	put_limits(&text, &facts);
 	return finish(&text);
 }
 

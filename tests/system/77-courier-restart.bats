@@ -46,6 +46,7 @@ stop_daemons() {
 		cat "$WS_STATE"/audit/log/seg-* | jq -es --arg job "$WAITS" '[.[] | select(.d.job == $job)] |
 		    [.[] | select(.type | startswith("exec.")).type] ==
 		        ["exec.intent", "exec.refused", "exec.intent", "exec.start", "exec.output", "exec.exit"] and
+		    ([.[] | select(.type == "job.queued").d.cause] == ["approved", "returned"]) and
 		    ([.[] | select(.type == "job.finished").d | [.status, .stage]] == [["queued", "stopped"], ["succeeded", null]])'
 	done
 	agent_safe audit-verify | jq -e .valid
