@@ -36,10 +36,10 @@ FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA) static: $(STATIC)
 
 # One row per program: folder, binary, libraries.  A folder with a main.c is one program.
 PROGRAMS = broker launch cli mcp executor keeper relay auditor verify witness courier
-broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lcjson -lsodium
+broker_ROW   = broker          agent-safe-broker       -lsqlite3 -lsodium
 launch_ROW   = broker/launch   agent-safe-launch       -lcap
-cli_ROW      = broker/cli      agent-safe              -lcjson -lzstd
-mcp_ROW      = broker/mcp      agent-safe-mcp          -lcjson
+cli_ROW      = broker/cli      agent-safe              -lzstd
+mcp_ROW      = broker/mcp      agent-safe-mcp
 executor_ROW = executor        agent-safe-executor     -lseccomp -lsodium
 keeper_ROW   = executor/keeper agent-safe-keeper       -lsodium
 relay_ROW    = executor/relay  agent-safe-relay

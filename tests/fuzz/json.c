@@ -1,6 +1,5 @@
-/* What the scanner accepts cJSON parses, and it prints to something that is accepted and prints the same.
- * links: shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
- * libs: -lcjson */
+/* What the scanner accepts is parsed, and prints to something that is accepted and prints the same.
+ * links: shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The section "audit" of a policy: broker/policy_audit.c, and the texts of keys, shared/vkey.c.
  * links: $(POLICY) shared/boot.c
- * libs: -lcjson -lsodium */
+ * libs: -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* JSON-RPC requests and answers of broker/rpc.c.
- * links: broker/rpc.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
- * libs: -lcjson */
+ * links: broker/rpc.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
