@@ -25,12 +25,13 @@ HARDEN += $(if $(filter x86_64,$(ARCH)),-fcf-protection=full)
 BASE = -std=gnu17 -D_GNU_SOURCE -DAGENT_SAFE_VERSION='"$(VERSION)"' -DAGENT_SAFE_LIBEXECDIR='"$(LIBEXECDIR)"' $(WARN)
 CFLAGS = -O2 -g
 LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack,--as-needed
-# Each job forks the executor five times and executes one keeper: without a dynamic loader and its mappings
-# that costs a tenth less.  Where a library comes without its archive, and under a sanitizer, they are linked
-# like the others.
+# Without a dynamic loader and its mappings a process costs less: of executor and keeper each job needs several,
+# of the command line tool each command one.  Where a library comes without its archive, and under a sanitizer,
+# a program is linked like the others.
 archive = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a 2>/dev/null))
-STATIC := $(if $(findstring -fsanitize,$(EXTRA)),,$(if $(and $(call archive,c),$(call archive,seccomp),$(call \
-    archive,sodium)),executor keeper))
+STATIC := $(if $(findstring -fsanitize,$(EXTRA)),,\
+    $(if $(and $(call archive,c),$(call archive,seccomp),$(call archive,sodium)),executor keeper) \
+    $(if $(and $(call archive,c),$(call archive,zstd)),cli))
 # What is in force: printed into build/flags, so that a change of compiler or flags builds anew.
 FLAGS = $(CC) $(BASE) $(HARDEN) $(CFLAGS) $(LDFLAGS) $(EXTRA) static: $(STATIC)
 
