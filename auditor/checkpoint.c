@@ -64,7 +64,6 @@ checkpoint_next(struct checkpoint_lines *lines, struct checkpoint_signature *sig
 	if (!take_line(&scan, &line, &size) || size > SIGNATURE_MOST || size < strlen(DASH) ||
 	    memcmp(line, DASH, strlen(DASH)) != 0)
 		return false;
-	*lines = (struct checkpoint_lines){ scan.at, scan.left };
 	line += strlen(DASH);
 	size -= strlen(DASH);
 	blank = memchr(line, ' ', size);
@@ -77,7 +76,10 @@ checkpoint_next(struct checkpoint_lines *lines, struct checkpoint_signature *sig
 	/* Longer than ours: a scheme of somebody else, which nobody here can check. */
 	if (signature->length <= sizeof(signature->bytes))
 		memcpy(signature->bytes, bytes, signature->length);
-	return vkey_is_name(signature->name);
+	if (!vkey_is_name(signature->name))
+		return false;
+	*lines = (struct checkpoint_lines){ scan.at, scan.left };
+	return true;
 }
 
 static bool

@@ -10,6 +10,7 @@
 
 #include "journal.h"
 #include "logkey.h"
+#include "sign.h"
 
 #define FILE_NAME "log.key"
 #define MAGIC "AL1LOGK1"
@@ -31,7 +32,7 @@ make(int folder_fd)
 const char *
 logkey_open(struct logkey *logkey, int folder_fd, const char *origin)
 {
-	scoped_close int fd = openat(folder_fd, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	scoped_close int fd = openat(folder_fd, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	uint8_t bytes[FILE_BYTES + 1], public_key[32];
 	const char *why = fd < 0 && errno == ENOENT ? make(folder_fd) : NULL;
 	ssize_t length;
@@ -39,8 +40,13 @@ logkey_open(struct logkey *logkey, int folder_fd, const char *origin)
 	if (why)
 		return why;
 	if (fd < 0)
-		fd = openat(folder_fd, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	length = fd < 0 ? -1 : read(fd, bytes, sizeof(bytes));
+		fd = openat(folder_fd, FILE_NAME, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return strerror(errno);
+	why = sign_judge_file(fd);
+	if (why)
+		return why;
+	length = read(fd, bytes, sizeof(bytes));
 	if (length < 0)
 		return strerror(errno);
 	if (length != FILE_BYTES || memcmp(bytes, MAGIC, 8) != 0)

@@ -173,6 +173,16 @@ resume_log(struct pen *pen, struct walk *walk, const struct segments *segments, 
 	continue_log(pen, walk, renewed);
 }
 
+/* What others may read they may have: nobody should find that out by chance. */
+static void
+check_key(const struct sign *sign)
+{
+	const char *why = sign->fd < 0 ? NULL : sign_judge_file(sign->fd);
+
+	if (why)
+		fatal("key.state: %s" ADVICE, why);
+}
+
 void
 recover(struct pen *pen, struct walk *walk, int log_fd, int key_fd, const char *origin)
 {
@@ -182,7 +192,8 @@ recover(struct pen *pen, struct walk *walk, int log_fd, int key_fd, const char *
 	pen->journal.fd = -1;
 	pen->sealed_us = clock_monotonic_us();
 	if (sign_open(&pen->sign, key_fd) < 0)
-		fatal("key.state: %s", errno == EWOULDBLOCK ? "another auditor holds it" : strerror(errno));
+		fatal("key.state: %s", errno == EWOULDBLOCK ? "another auditor holds it" : segments_why(errno));
+	check_key(&pen->sign);
 	if (segments_list(log_fd, &segments) < 0)
 		fatal("the log folder cannot be read: %s", strerror(errno));
 	for (size_t i = 0; i < segments.stranger_count; i++)

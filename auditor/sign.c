@@ -1,5 +1,6 @@
 /* The signing key of the log. */
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,10 +144,22 @@ settle_key(int fd, uint64_t number, const uint8_t state[32])
 	return fdatasync(fd);
 }
 
+const char *
+sign_judge_file(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return strerror(errno);
+	if (!S_ISREG(st.st_mode))
+		return "it is not a regular file";
+	return st.st_mode & (S_IRWXG | S_IRWXO) ? "others than its owner may read or write it" : NULL;
+}
+
 static int
 open_file(struct sign *sign, int folder_fd, const char *name)
 {
-	*sign = (struct sign){ .fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW) };
+	*sign = (struct sign){ .fd = openat(folder_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) };
 	if (sign->fd < 0)
 		return errno == ENOENT ? 0 : -1;
 	return flock(sign->fd, LOCK_EX | LOCK_NB);

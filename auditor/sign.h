@@ -30,6 +30,9 @@ struct sign {
  */
 int sign_open(struct sign *sign, int folder_fd);
 
+/* A file that holds a secret: NULL, or why it is none that only its owner knows. */
+const char *sign_judge_file(int fd);
+
 /* Make key.state with a random s_0, durable before this returns; -1 with errno. */
 int sign_create(struct sign *sign, int folder_fd);
 

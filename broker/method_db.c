@@ -6,14 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
 #include "scope.h"
 
 #include "broker.h"
 #include "methods.h"
 #include "params.h"
-
-#define COPY_NAME "backup.db" /* in our own folder, for the time of the copying */
 
 static const char *const nothing[] = { NULL };
 
@@ -69,6 +66,7 @@ void
 method_db_backup(struct operation *operation)
 {
 	struct broker *broker = operation->broker;
+	const char *why;
 	struct json *answer;
 	int64_t bytes = 0;
 	scoped_close int from = -1;
@@ -80,8 +78,11 @@ method_db_backup(struct operation *operation)
 		    "an empty file must come with the request, as a descriptor opened for writing");
 		return;
 	}
-	store_copy(broker->store, COPY_NAME);
-	from = openat(BROKER_STATE_FD, COPY_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (!store_copy(broker->store, STORE_BACKUP, &why)) {
+		operation_refuse(operation, "storage_error", "backup: the copy beside the database: %s", why);
+		return;
+	}
+	from = openat(BROKER_STATE_FD, STORE_BACKUP, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (from < 0 || copy_bytes(from, operation->descriptor, &bytes) < 0) {
 		operation_refuse(operation, "storage_error", "backup: %s", strerror(errno));
 	} else {
@@ -89,6 +90,5 @@ method_db_backup(struct operation *operation)
 		json_add_integer(answer, "bytes", bytes);
 		operation_answer(operation, answer);
 	}
-	if (unlinkat(BROKER_STATE_FD, COPY_NAME, 0) < 0)
-		log_errno(COPY_NAME);
+	store_forget_copy(STORE_BACKUP);
 }

@@ -8,6 +8,7 @@
 #include "methods.h"
 #include "needs.h"
 #include "params.h"
+#include "weigh.h"
 
 static const char *const only_job[] = { "job_id", NULL };
 
@@ -92,6 +93,14 @@ begin_anew(struct job *job)
 	job->available_us = job->created_us; /* no delay */
 }
 
+/* It has never begun, and would be cancelled at once. */
+static bool
+is_too_late(const struct broker *broker, const struct job *job)
+{
+	return job->runs == 0 && job->expires_us > 0 &&
+	    job->expires_us <= (int64_t)weigh_now_us(broker);
+}
+
 void
 method_job_retry(struct operation *operation)
 {
@@ -101,7 +110,10 @@ method_job_retry(struct operation *operation)
 	if (!methods_may_change(operation) || !params_known(operation, only_job, false) ||
 	    !params_job(operation, &job))
 		return;
-	if (job_take(STEP_RETRY, &job.status, &job.approval)) {
+	if (is_too_late(operation->broker, &job)) {
+		operation_refuse(operation, "invalid_job_state",
+		    "the time until which it was to begin is over (see \"expires_at\"): propose it anew");
+	} else if (job_take(STEP_RETRY, &job.status, &job.approval)) {
 		begin_anew(&job);
 		needs_forget(operation->broker->store, job.seq); /* the step below writes the job itself */
 		methods_answer_job_after(operation,

@@ -24,6 +24,8 @@
 #include "record.h"
 #include "workdir.h"
 
+#define RESULT_MOST (LIMIT_LINE_BYTES / 4) /* of an old result: with all its escapes it is to fit an answer */
+
 struct import {
 	struct operation *operation;
 	struct record_who who;
@@ -55,14 +57,20 @@ read_command(const char *text, struct bytes *argv)
 	return good && at <= LIMIT_ARGV_BYTES;
 }
 
-/* The first system let many through that we know. */
+/* UTF-8 without what looks like a secret; the first system let many through that we know. */
 static bool
-is_clean(const struct bytes *argv)
+is_clean(const char *text)
 {
 	struct secret_finding finding;
 
+	return text_is_utf8(text, strlen(text)) && !secret_in_text(text, strlen(text), &finding);
+}
+
+static bool
+argv_is_clean(const struct bytes *argv)
+{
 	for (const char *at = jobs_list_next(argv, NULL); at; at = jobs_list_next(argv, at))
-		if (secret_in_text(at, strlen(at), &finding))
+		if (!is_clean(at))
 			return false;
 	return true;
 }
@@ -72,19 +80,18 @@ static char *
 read_result(const char *text)
 {
 	static const char left_out[] = "{\"error\":\"the result was not taken over from the first system\"}";
-	struct secret_finding finding;
 	struct json_error error;
 
 	if (!text)
 		return NULL;
-	return bytes_text(json_check(text, strlen(text), &error) &&
-	    !secret_in_text(text, strlen(text), &finding) ? text : left_out);
+	return bytes_text(strlen(text) <= RESULT_MOST && json_check(text, strlen(text), &error) &&
+	    is_clean(text) ? text : left_out);
 }
 
 static char *
 bounded(const char *text, size_t most)
 {
-	return text && *text && strlen(text) <= most ? bytes_text(text) : NULL;
+	return text && *text && strlen(text) <= most && is_clean(text) ? bytes_text(text) : NULL;
 }
 
 static int64_t
@@ -129,7 +136,7 @@ read_row(struct operation *operation, const struct foreign_row *row, struct job 
 		.submitter_gid = client->gid, .submitter_pid = client->pid, .slot = -1,
 		.decided_uid = -1, .effect_sn = -1, .key_given = 1 };
 	if (!row->id || !text_read_uuid(row->id, uuid) || !read_command(row->command, &job->argv) ||
-	    !is_clean(&job->argv))
+	    !argv_is_clean(&job->argv) || (row->cwd && !is_clean(row->cwd)))
 		return false;
 	job->id = bytes_copy(uuid, sizeof(uuid));
 	job->key = bounded(row->key, LIMIT_KEY_BYTES);

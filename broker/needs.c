@@ -25,6 +25,16 @@ needs_meet(struct store *store, int64_t job, int64_t on_job)
 }
 
 void
+needs_in_vain(struct store *store, int64_t job, int64_t on_job)
+{
+	struct query *query = store_query(store, STATEMENT_NEED_VAIN);
+
+	store_put_integer(query, job);
+	store_put_integer(query, on_job);
+	store_run(query);
+}
+
+void
 needs_forget(struct store *store, int64_t job)
 {
 	struct query *query = store_query(store, STATEMENT_NEED_FORGET);

@@ -17,7 +17,8 @@ struct need {
 /* Inside a transaction. */
 void needs_add(struct store *store, int64_t job, int64_t on_job, enum order_want want);
 void needs_meet(struct store *store, int64_t job, int64_t on_job);
-void needs_forget(struct store *store, int64_t job); /* every one of this job's is met */
+void needs_in_vain(struct store *store, int64_t job, int64_t on_job); /* it ended otherwise */
+void needs_forget(struct store *store, int64_t job); /* it waits for nobody any more */
 
 /* The first job that still waits for this one; false: none. */
 bool needs_next_on(struct store *store, int64_t on_job, int64_t *job, enum order_want *want);

@@ -173,7 +173,10 @@ tell_one(struct broker *broker, int64_t seq, const struct job *on, enum order_wa
 
 	if (!jobs_by_seq(broker->store, seq, &job))
 		fatal("store: a job is gone");
-	needs_meet(broker->store, seq, on->seq);
+	if (met)
+		needs_meet(broker->store, seq, on->seq);
+	else
+		needs_in_vain(broker->store, seq, on->seq);
 	if (job_is_waiting(job.status)) {
 		job.updated_us = (int64_t)clock_realtime_us();
 		job.needs -= job.needs > 0;

@@ -80,6 +80,23 @@ lint_extra(struct lints *lints, const struct policy_root *extra)
 		add(lints, "%s: %s is where people keep what is theirs alone", kind, extra->path);
 }
 
+/* What a shell reads at its start, outside of any cage: somebody's home. */
+static void
+lint_home(struct lints *lints, const struct policy *policy, size_t index)
+{
+	static const char *const names[] = { ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile", ".ssh" };
+	char full[LIMIT_PATH];
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (text_format(full, sizeof(full), "%s/%s", policy->roots[index].path, names[i]) &&
+		    access(full, F_OK) == 0) {
+			add(lints, "allowed_working_roots[%zu] is somebody's home, it holds %s: a job can read the keys "
+			    "there, and what it writes into such files runs outside the cage at the next login", index,
+			    names[i]);
+			return;
+		}
+}
+
 static void
 lint_floor(struct lints *lints, const struct policy *policy, size_t rule, unsigned abi)
 {
@@ -100,6 +117,8 @@ policy_lint_cages(const struct policy *policy, char **texts, size_t capacity)
 
 	for (size_t i = 0; i < policy->rule_count; i++)
 		lint_floor(&lints, policy, i, abi);
+	for (size_t i = 0; i < policy->root_count; i++)
+		lint_home(&lints, policy, i);
 	for (size_t i = 0; i < policy->extra_count; i++)
 		lint_extra(&lints, &policy->extras[i]);
 	return lints.count;

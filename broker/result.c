@@ -217,6 +217,8 @@ why_refused(const struct attempt *attempt)
 {
 	if (attempt->stage == STAGE_AUDIT && attempt->error == ETIMEDOUT)
 		return "no quorum of witnesses cosigned its record in time";
+	if (attempt->stage == STAGE_PLAN && attempt->error == EEXIST)
+		return "a run of this number is there already, unknown to the database that was put back";
 	if (attempt->stage == STAGE_STOPPED)
 		return "the daemons ended before anything of it was begun";
 	return attempt->error ? strerror((int)attempt->error) : "not what was approved";

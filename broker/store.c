@@ -200,6 +200,7 @@ store_open(void)
 	register_files();
 	check(store, sqlite3_open_v2(STORE_FILE, &store->db, flags, "agent-safe"), "open");
 	harden(store);
+	store_forget_copy(STORE_BACKUP);
 	check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), "the queue's file");
 	store_make_tables(store);
 	sqlite3_wal_hook(store->db, on_commit_to_wal, store);

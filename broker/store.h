@@ -61,9 +61,14 @@ bool store_gathers(struct store *store);
 
 /*
  * A copy of everything into another file of the working directory, made through our own
- * connection: nobody else can open the database.  One that was there is replaced.
+ * connection: nobody else can open the database.  One that was there is replaced.  False: it cannot
+ * be made (*why, for people), and nothing of it is left.
  */
-void store_copy(struct store *store, const char *name);
+bool store_copy(struct store *store, const char *name, const char **why);
+
+/* The copy for a backup, while it is made; store_open() removes one that was left. */
+#define STORE_BACKUP "backup.db"
+void store_forget_copy(const char *name);
 
 /* Look through all of it; found() gets a line for each thing that should not be.  How many. */
 size_t store_look(struct store *store, void (*found)(void *context, const char *text), void *context);

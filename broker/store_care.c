@@ -148,20 +148,45 @@ store_look(struct store *store, void (*found)(void *context, const char *text), 
 }
 
 void
-store_copy(struct store *store, const char *name)
+store_forget_copy(const char *name)
 {
-	sqlite3 *copy;
-	sqlite3_backup *backup;
-
-	store_flush(store);
 	if (unlinkat(AT_FDCWD, name, 0) < 0 && errno != ENOENT)
 		fatal("store: %s: %s", name, strerror(errno));
-	if (sqlite3_open_v2(name, &copy, STORE_FLAGS, STORE_FILES) != SQLITE_OK)
-		fatal("store: %s cannot be made", name);
+}
+
+/* Without a journal: a copy that is not whole is thrown away. */
+static int
+copy_into(sqlite3 *copy, struct store *store)
+{
+	sqlite3_backup *backup;
+	int code = sqlite3_exec(copy, "PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+
+	if (code != SQLITE_OK)
+		return code;
 	backup = sqlite3_backup_init(copy, "main", store_connection(store), "main");
-	if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
-		fatal("store: %s: %s", name, sqlite3_errmsg(copy));
+	if (!backup)
+		return sqlite3_errcode(copy);
+	code = sqlite3_backup_step(backup, -1);
 	sqlite3_backup_finish(backup);
-	if (sqlite3_close(copy) != SQLITE_OK)
-		fatal("store: %s: it does not close", name);
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+bool
+store_copy(struct store *store, const char *name, const char **why)
+{
+	sqlite3 *copy = NULL;
+	int code, closed;
+
+	store_flush(store);
+	store_forget_copy(name);
+	code = sqlite3_open_v2(name, &copy, STORE_FLAGS, STORE_FILES);
+	if (code == SQLITE_OK)
+		code = copy_into(copy, store);
+	closed = sqlite3_close(copy);
+	code = code == SQLITE_OK ? closed : code;
+	if (code == SQLITE_OK)
+		return true;
+	*why = sqlite3_errstr(code);
+	store_forget_copy(name);
+	return false;
 }

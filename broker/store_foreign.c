@@ -8,7 +8,7 @@
 #include "bytes.h"
 #include "foreign.h"
 
-#define TEXT_MOST (1 << 20) /* of one value: a longer one is damage */
+#define ROW_MOST (16 << 20) /* of one row and of each value: a longer one is damage */
 
 struct foreign {
 	sqlite3 *db;
@@ -29,10 +29,13 @@ harden(sqlite3 *db)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, TEXT_MOST);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, ROW_MOST);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 25000);
-	sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA query_only = ON", NULL, NULL, NULL);
+	/* Rows are sorted: we may not make files for that. */
+	sqlite3_exec(db,
+	    "PRAGMA cell_size_check = ON; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY", NULL, NULL,
+	    NULL);
 }
 
 /* A copy that says of itself that it has no write-ahead log: there is none in memory. */
@@ -84,6 +87,20 @@ prepare_rows(struct foreign *foreign)
 	return sqlite3_prepare_v2(foreign->db, sql, -1, &foreign->rows, NULL) == SQLITE_OK;
 }
 
+/* No damage that shows: a row that is read from a torn page is nobody's job. */
+static bool
+is_sound(sqlite3 *db)
+{
+	sqlite3_stmt *statement;
+	bool sound = false;
+
+	if (sqlite3_prepare_v2(db, "SELECT integrity_check FROM pragma_integrity_check(1)", -1, &statement,
+	        NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
+		sound = sqlite3_stricmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+	sqlite3_finalize(statement);
+	return sound;
+}
+
 struct foreign *
 foreign_open(const void *bytes, size_t length, const char **why)
 {
@@ -93,10 +110,10 @@ foreign_open(const void *bytes, size_t length, const char **why)
 	if (sqlite3_open_v2(":memory:", &foreign->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_PRIVATECACHE,
 	        NULL) == SQLITE_OK && give_bytes(foreign->db, bytes, length)) {
 		harden(foreign->db);
-		if (prepare_rows(foreign))
+		if (prepare_rows(foreign) && is_sound(foreign->db))
 			return foreign;
 	}
-	*why = "this is not a database of agent-safe-runner";
+	*why = "this is not a database of agent-safe-runner, or a damaged one: nothing was taken over";
 	foreign_close(foreign);
 	return NULL;
 }

@@ -157,8 +157,8 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"SELECT seq" ATTEMPT_COLUMNS(SQL_LISTED) " FROM attempts;"
 	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
 	COLUMNS_HOOKS INDEX_HOOKS,
-	"ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
-	"CHECK (length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224);",
+	("ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
+	"CHECK (length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224);"),
 };
 
 static void
@@ -182,10 +182,12 @@ make_tables(struct store *store)
 static void
 migrate(struct store *store, int64_t version)
 {
+	const char *why;
 	char text[60];
 
 	sqlite3_snprintf(sizeof(text), text, "queue.db.v%d", (int)version);
-	store_copy(store, text);
+	if (!store_copy(store, text, &why))
+		fatal("store: %s, without which nothing is changed: %s", text, why);
 	for (int64_t step = version; step < STORE_VERSION; step++) {
 		store_execute(store, "BEGIN IMMEDIATE");
 		store_execute(store, schema_steps[step - 1]);

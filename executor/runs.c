@@ -177,12 +177,18 @@ runs_result(const struct runs *runs, int folder, const struct run_name *run,
 	    result->end.outcome > 0 && result->end.outcome < OUTCOME_COUNT;
 }
 
+static bool
+is_locked(const struct runs *runs, int folder, const char *name)
+{
+	scoped_close int fd = open_as_init(runs, folder, name, O_RDONLY | O_NONBLOCK, 0);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+}
+
 bool
 runs_is_kept(const struct runs *runs, int folder)
 {
-	scoped_close int fd = open_as_init(runs, folder, KEEP_LOCK, O_RDONLY | O_NONBLOCK, 0);
-
-	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	return is_locked(runs, folder, KEEP_BEGUN) || is_locked(runs, folder, KEEP_LOCK);
 }
 
 int

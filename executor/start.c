@@ -147,13 +147,19 @@ make_folder(struct attempt *attempt, bool slot_was_free)
 	return attempt->fresh ? 0 : errno;
 }
 
-/* Sent again after a power cut: the folder says what became of it, and nothing is begun twice. */
+/*
+ * Sent again after a power cut: the folder says what became of it, and nothing is begun twice.  One
+ * that was collected is another run's, of a database that was replaced by an older one.
+ */
 static bool
 was_here(struct attempt *attempt)
 {
-	attempt->folder = runs_open(&attempt->executor->runs[attempt->run.slot], &attempt->run);
-	if (attempt->folder < 0)
+	const struct runs *runs = &attempt->executor->runs[attempt->run.slot];
+	scoped_close int folder = runs_open(runs, &attempt->run);
+
+	if (folder < 0 || runs_has(runs, folder, KEEP_COLLECTED))
 		return false;
+	attempt->folder = scope_keep(&folder);
 	adopt_again(attempt);
 	return true;
 }

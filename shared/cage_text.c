@@ -237,7 +237,7 @@ say_filter(struct page *page, const struct plan_view *view, const struct cage_fa
 	static const char *const calls[] = {
 		[CALLS_LISTED] = "lists what it allows, all else is no such call",
 		[CALLS_REFUSED] = "lists what it refuses, what is younger than it is no such call",
-		[CALLS_TRACED] = "as compat, but its own processes may be traced",
+		[CALLS_TRACED] = "as compat, but its own processes may be traced; what is refused is counted",
 	};
 	const struct profile_row *row = profile_row(profile_of(view));
 

@@ -63,13 +63,13 @@ enum filters_tag {
 #define KEEP_OUT "out"             /* kept output, masked; head then tail (stream_end.head_bytes) */
 #define KEEP_ERR "err"
 #define KEEP_DENIED "denied"       /* denied.h; only where the keeper has KEEPER_FILTERS_FD */
-#define KEEP_LOCK "lock"           /* flock()ed by the living keeper */
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
 #define KEEP_BEGUN "begun"         /* by the executor, before anything of the job is made, and durable before it
-                                      runs; holds its protected paths as they were (protect.h) */
+                                      runs; protected paths as they were (protect.h); flock()ed by the living keeper */
 #define KEEP_RECORDED "recorded"   /* by the executor, of "begun": told to the auditor */
 #define KEEP_COLLECTED "collected" /* by the executor, of "recorded": told to auditor and broker */
-#define KEEP_WATCHED "watched"     /* by the executor of an earlier release: what "begun" holds now */
+#define KEEP_LOCK "lock"           /* of an earlier release: what was locked, and */
+#define KEEP_WATCHED "watched"     /* where the protected paths were */
 #define KEEP_CAGE "cage"           /* by the executor: the cage in words, see cage_text.h */
 #define KEEP_VIOLATED "violated"   /* by the executor: what became of them, lines of text */
 

@@ -18,6 +18,7 @@ struct proof {
 	bool climbing;        /* a record's path is in progress */
 	uint64_t node, edge;  /* numbers of the node and of the last node at its level */
 	uint8_t hash[32];
+	FILE *held;           /* the records' lines as they were checked: the file may be another one by the end */
 };
 
 /* Is a node alone at the right edge, without a sibling?  Then it moves up as it is. */
@@ -71,13 +72,15 @@ begin_path(struct proof *proof, const char *line, size_t length, const struct re
 
 	if (why)
 		return why;
+	if (proof->records == PROVE_RECORDS)
+		return "proof: more records than a job has";
 	if (record->seq >= proof->size || (proof->records > 0 && record->seq <= proof->last_seq))
 		return "proof: a record out of turn";
 	proof->climbing = true;
 	proof->last_seq = proof->node = record->seq;
 	proof->edge = proof->size - 1;
 	tree_leaf(proof->hash, line, length);
-	return NULL;
+	return fwrite(line, 1, length, proof->held) == length ? NULL : "proof: out of memory";
 }
 
 /* A line with its newline. */
@@ -103,42 +106,44 @@ take_line(struct proof *proof, const char *line, size_t length)
 	return why;
 }
 
+/* The next line with its newline, which is missing at the end of the file and where it is longer than any; its length. */
+static size_t
+next_line(FILE *file, char line[LIMIT_RECORD_BYTES])
+{
+	size_t length = 0;
+	int c;
+
+	while (length < LIMIT_RECORD_BYTES && (c = getc_unlocked(file)) != EOF) {
+		line[length++] = (char)c;
+		if (c == '\n')
+			break;
+	}
+	return length;
+}
+
 static const char *
 read_proof(struct proof *proof, FILE *file)
 {
-	scoped_free char *line = NULL;
+	static char line[LIMIT_RECORD_BYTES];
 	const char *why = NULL;
-	size_t room = 0;
-	ssize_t length = getline(&line, &room, file);
+	size_t length = next_line(file, line);
 
-	if (length < 0 || strcmp(line, PROVE_MARK "\n") != 0)
+	if (length != strlen(PROVE_MARK "\n") || memcmp(line, PROVE_MARK "\n", length) != 0)
 		return "not a proof";
-	while (!why && (length = getline(&line, &room, file)) > 0)
-		why = line[length - 1] == '\n' ? take_line(proof, line, (size_t)length) : "proof: not complete";
+	while (!why && (length = next_line(file, line)) > 0)
+		why = line[length - 1] == '\n' ? take_line(proof, line, length) : "proof: not complete";
+	if (!why && ferror(file))
+		why = "proof: it cannot be read to its end";
 	if (!why)
 		why = end_path(proof);
 	return !why && proof->records == 0 ? "proof: no record" : why;
 }
 
-/* The records once more, now that all of them hold. */
-static void
-print_records(FILE *file)
-{
-	scoped_free char *line = NULL;
-	struct record record;
-	const char *why;
-	size_t room = 0;
-	ssize_t length;
-
-	rewind(file);
-	while ((length = getline(&line, &room, file)) > 0)
-		if (record_parse(line, (size_t)length, &record, &why) && record.source != RECORD_AUDITOR)
-			fwrite(line, 1, (size_t)length, stdout);
-}
-
 void
 proof_check(struct verify *verify, const char *path)
 {
+	scoped_free char *text = NULL;
+	size_t length = 0;
 	struct proof proof = { .verify = verify };
 	FILE *file = fopen(path, "re");
 	const char *why;
@@ -147,10 +152,13 @@ proof_check(struct verify *verify, const char *path)
 		verify_unreadable(verify, path);
 		return;
 	}
-	why = read_proof(&proof, file);
+	proof.held = open_memstream(&text, &length);
+	why = proof.held ? read_proof(&proof, file) : "proof: out of memory";
+	if (proof.held && fclose(proof.held) == EOF && !why)
+		why = "proof: out of memory";
 	verify->proven = proof.records;
 	verify_end_proof(verify, why);
 	if (!why)
-		print_records(file);
+		fwrite(text, 1, length, stdout);
 	fclose(file);
 }

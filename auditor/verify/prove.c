@@ -9,7 +9,6 @@
 #include "strict.h"
 #include "verify.h"
 
-#define RECORDS_MOST 512 /* of one job */
 #define LEVELS 64
 
 /*
@@ -29,7 +28,7 @@ struct leaf {
 
 static struct {
 	const char *job;
-	struct leaf *leaves[RECORDS_MOST];
+	struct leaf *leaves[PROVE_RECORDS];
 	size_t count;
 	bool too_many;
 	struct tree before; /* over the lines before the one in hand */
@@ -91,7 +90,7 @@ add_leaf(const struct record *record, size_t length)
 {
 	struct leaf *leaf;
 
-	if (prove.count == RECORDS_MOST) {
+	if (prove.count == PROVE_RECORDS) {
 		prove.too_many = true;
 		return;
 	}

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 
 #define PROVE_MARK "agent-safe-audit-proof/1"
+#define PROVE_RECORDS 512 /* of one job, at most */
 
 struct verify;
 

@@ -2,6 +2,18 @@
 #include "body.h"
 #include "scan.h"
 
+/* Whatever they are and of whom: what is kept of them must be read again. */
+static bool
+are_signatures(const struct checkpoint *checkpoint)
+{
+	struct checkpoint_lines lines = { checkpoint->signatures, checkpoint->signatures_length };
+	struct checkpoint_signature signature;
+
+	while (checkpoint_next(&lines, &signature))
+		continue;
+	return lines.left == 0;
+}
+
 const char *
 body_read(struct body *body, const char *bytes, size_t length)
 {
@@ -18,6 +30,8 @@ body_read(struct body *body, const char *bytes, size_t length)
 	}
 	if (scan.left > CHECKPOINT_BYTES || !checkpoint_read(&body->checkpoint, scan.at, scan.left))
 		return "no checkpoint follows";
+	if (!are_signatures(&body->checkpoint))
+		return "a line behind the checkpoint is no signature";
 	if (body->old > body->checkpoint.size)
 		return "the old size is larger than the checkpoint's";
 	return body->old == 0 && body->count > 0 ? "a proof from nothing" : NULL;

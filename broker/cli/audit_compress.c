@@ -99,12 +99,9 @@ make_copy(const struct compression *work, int plain_fd, const char *name)
 
 	if (fd < 0 || fstat(plain_fd, &st) < 0 || fchown(fd, st.st_uid, st.st_gid) < 0 || fchmod(fd, st.st_mode) < 0)
 		audit_folder_die(&work->folder, "a compressed copy");
-	if (packed_make(plain_fd, fd) < 0) {
-		if (errno == EFBIG)
-			return -1;
-		audit_folder_die(&work->folder, name);
-	}
-	if (fsync(fd) < 0)
+	if ((uint64_t)st.st_size > PACKED_MOST)
+		return -1;
+	if (packed_make(plain_fd, fd) < 0 || fsync(fd) < 0)
 		audit_folder_die(&work->folder, name);
 	return scope_keep(&fd);
 }

@@ -24,7 +24,7 @@ audit_folder_die(const struct audit_folder *folder, const char *what)
 void
 audit_folder_open(struct audit_folder *folder)
 {
-	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder->fd < 0 || flock(folder->fd, LOCK_EX) < 0)
 		audit_folder_die(folder, "the log's folder");
 }

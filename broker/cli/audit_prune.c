@@ -27,7 +27,10 @@
 
 #define ANCHORS "anchors.jsonl"
 #define FRESH "anchors.jsonl.new"
-#define INCOMPLETE 6 /* exit status of agent-safe-audit-verify */
+
+/* Exit status of agent-safe-audit-verify. */
+#define UNREADABLE 3
+#define INCOMPLETE 6
 
 struct removal {
 	struct audit_folder folder;
@@ -96,7 +99,7 @@ run_verifier(const struct removal *removal, int fd)
 	child = reach_child(words, -1, fd, -1);
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		fault_die("internal_error", "agent-safe-audit-verify: %s", strerror(errno));
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_UNREACHABLE;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : UNREADABLE;
 }
 
 /* The seals of what goes, from a log that was verified whole, as anchors.jsonl; owned as the folder is. */
@@ -119,10 +122,13 @@ keep_anchors(const struct removal *removal)
 			audit_folder_die(&removal->folder, FRESH);
 		status = run_verifier(removal, fd);
 	}
-	if (status != 0) {
+	if (status != 0)
 		unlinkat(removal->folder.fd, FRESH, 0);
+	if (status == UNREADABLE)
+		fault_die("storage_error", "the log cannot be read, or what must stay of it not be written in %s: nothing "
+		    "was removed", removal->folder.path);
+	if (status != 0)
 		fault_die("audit_integrity_error", "the log does not verify (status %d): nothing was removed", status);
-	}
 	if (fsync(fd) < 0 || renameat(removal->folder.fd, FRESH, removal->folder.fd, ANCHORS) < 0 ||
 	    fsync(removal->folder.fd) < 0)
 		audit_folder_die(&removal->folder, ANCHORS);

@@ -37,6 +37,7 @@ int
 db_backup(struct cli *cli)
 {
 	const char *path = cli->options.words[0];
+	struct talk_fault fault = { 0 };
 	struct session session;
 	struct json *answer;
 	int fd;
@@ -46,8 +47,12 @@ db_backup(struct cli *cli)
 	if (fd < 0)
 		fault_die("invalid_input", "%s: %s", path, strerror(errno));
 	session_open(&session, cli, REACH_CONTROL);
-	answer = session_ask_with(&session, "db.backup", NULL, fd);
+	answer = talk_call(&session.talk, "db.backup", NULL, fd, -1, &fault);
 	close(fd);
+	if (!answer) { /* half a copy looks like one */
+		unlink(path);
+		fault_end(&fault);
+	}
 	output_json(answer);
 	json_free(answer);
 	session_close(&session);
@@ -99,12 +104,15 @@ db_resync(struct cli *cli)
 static void
 refuse_log(const char *path)
 {
+	static const char *const ends[] = { "wal", "journal" };
 	char log[LIMIT_PATH];
 	struct stat seen;
 
-	if (text_format(log, sizeof(log), "%s-wal", path) && stat(log, &seen) == 0 && seen.st_size > 0)
-		fault_die("invalid_input", "%s is not empty: end the first system and let it open and close "
-		    "its database once", log);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (text_format(log, sizeof(log), "%s-%s", path, ends[i]) && stat(log, &seen) == 0 &&
+		    seen.st_size > 0)
+			fault_die("invalid_input", "%s is not empty: end the first system and let it open and "
+			    "close its database once", log);
 }
 
 /* Show the broker the working directory of each job that waits; one that is not there stays as it is. */
@@ -137,7 +145,7 @@ db_import(struct cli *cli)
 
 	cli_refuse_remote(cli, "the database is a file of this host");
 	refuse_log(cli->options.words[0]);
-	fd = open(cli->options.words[0], O_RDONLY | O_CLOEXEC);
+	fd = open(cli->options.words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		fault_die("invalid_input", "%s: %s", cli->options.words[0], strerror(errno));
 	session_open(&session, cli, REACH_CONTROL);

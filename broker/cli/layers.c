@@ -8,11 +8,7 @@
 	"ordinary account through its own manager: a login session, and the package dbus-user-session); elsewhere " \
 	"it is started as root"
 
-/*
- * The layers that can be missing; without any of the others no job runs at all, so they need no
- * remedy.  cgroup_cpu is missed only by a policy with cpu_percent; one that cannot do without it
- * names it in its minimum, and assess says then that it is not there.
- */
+/* The layers that can be missing; without any of the others no job runs at all, so they need no remedy. */
 static const struct layer_lack lacks[] = {
 	{ "own_uid", "the job has the uid of whoever started the trio: only namespaces and Landlock keep it from "
 	    "that account's files and processes", AS_ROOT },
@@ -24,6 +20,8 @@ static const struct layer_lack lacks[] = {
 	    "the controller memory in version 2, see the line cgroup_memory" },
 	{ "cgroup_pids", "processes of a policy is counted per uid (RLIMIT_NPROC), over all jobs of a slot",
 	    "the controller pids in version 2, see the line cgroup_pids" },
+	{ "cgroup_cpu", "cpu_percent of a policy does not hold: a job can use all processors there are",
+	    "the controller cpu in version 2, see the line cgroup_cpu" },
 };
 
 static bool

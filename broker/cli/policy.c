@@ -62,13 +62,38 @@ folder_of(const char *path, char *folder, size_t size)
 		fault_die("invalid_input", "the path is too long");
 }
 
+static const char home_remedy[] =
+    "nothing will start here: the folder of queue and log lies below this directory, where jobs could change it. "
+    "Use a directory inside this one, or --state with a folder outside of it";
+
+/* The state of a workspace in this directory would lie below it: it is the account's home, as a rule. */
+static bool
+holds_its_state(const struct cli *cli, const char *folder)
+{
+	static struct place place; /* large */
+	struct place_wish wish = { .workspace = folder, .state = cli->wish.state };
+	char real[LIMIT_PATH], why[512];
+
+	return place_real_path(folder, real) && place_find(&wish, &place, why, sizeof(why)) == PLACE_FOUND &&
+	    text_path_within(place.state, real);
+}
+
+static const char *
+remedy_for(const struct cli *cli, const char *folder)
+{
+	struct stat about;
+
+	if (stat(folder, &about) == 0 && about.st_uid == 0)
+		return root_owned_remedy;
+	return holds_its_state(cli, folder) ? home_remedy : NULL;
+}
+
 int
 policy_init(struct cli *cli)
 {
 	char path[LIMIT_PATH], folder[LIMIT_PATH];
-	const char *given = cli->options.word_count > 0 ? cli->options.words[0] : cli->wish.policy;
+	const char *given = cli->options.word_count > 0 ? cli->options.words[0] : cli->wish.policy, *remedy;
 	struct json *result;
-	struct stat about;
 
 	cli_refuse_remote(cli, "it writes a file here");
 	if (!text_format(path, sizeof(path), "%s%s%s", given || !cli->wish.workspace ? "" : cli->wish.workspace,
@@ -79,14 +104,15 @@ policy_init(struct cli *cli)
 	result = json_object();
 	json_add_bytes(result, "path", path, strlen(path));
 	json_add_text(result, "status", "created");
-	if (stat(folder, &about) == 0 && about.st_uid == 0)
-		json_add_text(json_add_array(result, "warnings"), NULL, root_owned_remedy);
+	remedy = remedy_for(cli, folder);
+	if (remedy)
+		json_add_text(json_add_array(result, "warnings"), NULL, remedy);
 	if (output_is_table()) {
 		output_text("created ");
 		output_shown(path);
 		output_text("\n");
-		if (json_get(result, "warnings"))
-			output_text("warning: %s\n", root_owned_remedy);
+		if (remedy)
+			output_text("warning: %s\n", remedy);
 	} else {
 		output_json(result);
 	}

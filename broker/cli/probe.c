@@ -325,7 +325,7 @@ probe_machine(struct probe probes[PROBES_MOST])
 {
 	static const char *const names[] = { "kernel", "landlock", "seccomp", "user_namespace",
 		"unprivileged_userns_clone", "apparmor_restrict_userns", "selinux", "max_user_namespaces",
-		"other_namespaces", "cgroup", "cgroup_memory", "cgroup_pids", "programs", "account",
+		"other_namespaces", "cgroup", "cgroup_memory", "cgroup_pids", "cgroup_cpu", "programs", "account",
 		"network_loopback", "network_tcp_ports" };
 	int error;
 	enum user_namespace answer = user_namespace_try(&error);
@@ -344,9 +344,10 @@ probe_machine(struct probe probes[PROBES_MOST])
 	probe_cgroup(&probes[9]);
 	probe_controller(&probes[10], "memory");
 	probe_controller(&probes[11], "pids");
-	probe_programs(&probes[12]);
-	probe_account(&probes[13]);
-	probe_network_loopback(&probes[14]);
-	probe_network_ports(&probes[15]);
+	probe_controller(&probes[12], "cpu");
+	probe_programs(&probes[13]);
+	probe_account(&probes[14]);
+	probe_network_loopback(&probes[15]);
+	probe_network_ports(&probes[16]);
 	return sizeof(names) / sizeof(*names);
 }

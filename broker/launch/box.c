@@ -70,12 +70,14 @@ make_box(const struct launch *launch)
 }
 
 /*
- * A detached copy of the root's mount whose owner is seen as the job; without a namespace, as it is.
- * -1 with errno.
+ * A detached copy of the root's mount whose owner is seen as the job, and of all that is mounted below:
+ * what a job wrote at the place of a mount that it does not see would lie under that mount, for nobody to
+ * find.  Without a namespace, as it is, and that mount alone.  -1 with errno.
  */
 static int
 clone_root(const struct boot_root *root, int root_fd, int namespace_fd)
 {
+	unsigned recursive = namespace_fd < 0 ? 0 : AT_RECURSIVE;
 	struct mount_attr attr = {
 		.attr_set = (namespace_fd < 0 ? 0u : MOUNT_ATTR_IDMAP) | MOUNT_ATTR_NOSUID |
 		    MOUNT_ATTR_NODEV |
@@ -83,7 +85,7 @@ clone_root(const struct boot_root *root, int root_fd, int namespace_fd)
 		.userns_fd = namespace_fd < 0 ? 0 : (unsigned)namespace_fd,
 	};
 	scoped_close int fd = open_tree(AT_FDCWD, root->path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
-	    AT_SYMLINK_NOFOLLOW);
+	    AT_SYMLINK_NOFOLLOW | recursive);
 
 	if (fd < 0)
 		return -1;
@@ -91,7 +93,7 @@ clone_root(const struct boot_root *root, int root_fd, int namespace_fd)
 		errno = ESTALE;
 		return -1;
 	}
-	if (mount_setattr(fd, "", AT_EMPTY_PATH, &attr, sizeof(attr)) < 0)
+	if (mount_setattr(fd, "", AT_EMPTY_PATH | recursive, &attr, sizeof(attr)) < 0)
 		return -1;
 	return scope_keep(&fd);
 }

@@ -13,6 +13,8 @@
 #include "scope.h"
 #include "text.h"
 
+#define MAP_BYTES 192 /* four lines of three numbers */
+
 static bool
 write_map(pid_t pid, const char *name, const char *map)
 {
@@ -25,14 +27,35 @@ write_map(pid_t pid, const char *name, const char *map)
 	return fd >= 0 && write(fd, map, strlen(map)) == (ssize_t)strlen(map);
 }
 
+#define NO_ID UINT32_MAX
+
+/* Ids from first to before `end` stay as they are. */
+static bool
+add_same(char map[MAP_BYTES], uint32_t first, uint32_t end)
+{
+	size_t length = strlen(map);
+
+	return first >= end ||
+	    text_format(map + length, MAP_BYTES - length, "%u %u %u\n", first, first, end - first);
+}
+
+/* What is `disk` is seen as `seen`; what would be `seen` is nobody's; all others are who they are. */
+static bool
+make_map(char map[MAP_BYTES], uint32_t disk, uint32_t seen)
+{
+	uint32_t low = disk < seen ? disk : seen, high = disk < seen ? seen : disk;
+
+	return text_format(map, MAP_BYTES, "%u %u 1\n", disk, seen) && add_same(map, 0, low) &&
+	    add_same(map, low + 1, high) && add_same(map, high + 1, NO_ID);
+}
+
 /* The namespace of a child that only waits for its end; -1 with errno. */
 static int
 open_namespace(pid_t child, struct identity disk, struct identity seen)
 {
-	char path[64], uid_map[64], gid_map[64];
+	char path[64], uid_map[MAP_BYTES], gid_map[MAP_BYTES];
 
-	if (!text_format(uid_map, sizeof(uid_map), "%u %u 1\n", disk.uid, seen.uid) ||
-	    !text_format(gid_map, sizeof(gid_map), "%u %u 1\n", disk.gid, seen.gid) ||
+	if (!make_map(uid_map, disk.uid, seen.uid) || !make_map(gid_map, disk.gid, seen.gid) ||
 	    !text_format(path, sizeof(path), "/proc/%d/ns/user", (int)child) ||
 	    !write_map(child, "uid_map", uid_map) || !write_map(child, "gid_map", gid_map))
 		return -1;

@@ -10,7 +10,10 @@
 
 /*
  * A user namespace for an idmapped mount: what `disk` owns on disk is seen, and
- * made, as `seen`.  A descriptor, or -1 with errno.
+ * made, as `seen`.  Everybody else's stays theirs: an owner or group that the mount
+ * did not know would make a file that nobody can change or remove, and a folder that
+ * gives its group to what is made in it one where nothing can be made.
+ * A descriptor, or -1 with errno.
  */
 int nsmap_for_mount(struct identity disk, struct identity seen);
 

@@ -119,8 +119,9 @@ root_serves(struct launch *launch, struct boot_root *root, int fd)
 		return false;
 	}
 	if (launch->root && box_try_root(launch, root, fd) < 0) {
-		warn(launch, "%s is left out: its filesystem cannot be mounted with another owner: %s",
-		    root->path, strerror(errno));
+		warn(launch, "%s is left out: its filesystem, or one that is mounted below, cannot be mounted with"
+		    " another owner: %s; it can serve where uid %u starts agent-safe itself, or on ext4, xfs, btrfs,"
+		    " tmpfs", root->path, strerror(errno), root->uid);
 		return false;
 	}
 	return true;

@@ -35,10 +35,10 @@ ignore_signals(void)
 static int
 take_lock(void)
 {
-	int fd = openat(KEEPER_FOLDER_FD, KEEP_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	int fd = openat(KEEPER_FOLDER_FD, KEEP_BEGUN, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-		fatal(KEEP_LOCK ": %s", strerror(errno));
+		fatal(KEEP_BEGUN ": %s", strerror(errno));
 	return fd;
 }
 

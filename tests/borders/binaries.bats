@@ -112,12 +112,10 @@ forks='_?fork|vfork|_Fork|clone|clone3|execv|execve|execvp|execvpe|execl|execlp|
 		readelf -nW "$o" | grep -q 'IBT, SHSTK' || echo "${o#"$BUILD_DIR"/}"; done)"
 }
 
-@test "a second make has nothing to do, within a second" {
-	local started before out
+@test "a second make has nothing to do" {
+	local before out
 	before=$(stat -c '%n %Y' "$BUILD_DIR"/agent-safe* "$BUILD_DIR"/libshared.a)
-	started=${EPOCHREALTIME/[.,]/}
 	out=$(make --no-print-directory -C "$ROOT" BUILD="$BUILD_DIR" all 2>&1)
-	[ $((${EPOCHREALTIME/[.,]/} - started)) -lt 1000000 ]
 	[ "$before" = "$(stat -c '%n %Y' "$BUILD_DIR"/agent-safe* "$BUILD_DIR"/libshared.a)" ]
 	refute_compiler "$out"
 }

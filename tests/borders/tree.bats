@@ -43,7 +43,7 @@ setup() {
 		path=$(ls "$ROOT/tests/$file".bats "$ROOT/tests/$file".c 2>/dev/null || true)
 		[ -n "$path" ] || wrong+="no file $file"$'\n'
 		[ -z "$path" ] || [ -z "$name" ] || grep -qF -- "$name" "$path" || wrong+="$file has no test: $name"$'\n'
-	done < <(grep -oE '`(unit|contract|system|hostile|borders|layers)/[a-z0-9_-]+(: [^`]+)?`' "$ROOT/SECURITY.md" | tr -d '`' | sed 's/: /|/')
+	done < <(grep -oE '`(unit|contract|system|hostile|borders|layers|vm)/[a-z0-9_-]+(: [^`]+)?`' "$ROOT/SECURITY.md" | tr -d '`' | sed 's/: /|/')
 	nothing "${wrong%$'\n'}"
 }
 

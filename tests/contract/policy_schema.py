@@ -57,7 +57,7 @@ EVERYTHING = {
         "approvals": {"expires_seconds": 60},
         "audit": {"export_command": ["/usr/bin/tee", "-a"], "witnesses": [witness("one", 1), witness("two", 2)],
                   "quorum": 1, "require": "exec", "deadline_seconds": 30},
-        "secrets": {}, "agents": {}},
+        "secrets": {"override": True}, "agents": {}},
 }
 
 

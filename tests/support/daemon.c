@@ -166,10 +166,11 @@ static void
 place_keeper(struct places *places, const int channels[DAEMON_CHANNELS])
 {
 	pid_t init = start_init();
-	char folder[32];
+	char folder[32], mark[64];
 
 	snprintf(folder, sizeof(folder), "keep.%d", rounds);
-	if (mkdir(below(folder), 0700) < 0)
+	snprintf(mark, sizeof(mark), "%s/" KEEP_BEGUN, folder);
+	if (mkdir(below(folder), 0700) < 0 || close(open_file(mark)) < 0)
 		err(1, "%s", folder);
 	put(places, write_orders(init));
 	put(places, channels[0]);

@@ -165,6 +165,16 @@ midwife(struct rig *rig, const struct rig_job *job, int executor_fd, int tell_fd
 	_exit(1);
 }
 
+/* The executor's mark, which a keeper locks. */
+static void
+make_mark(int folder)
+{
+	int fd = need(openat(folder, KEEP_BEGUN, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640), KEEP_BEGUN);
+
+	need(fchown(fd, RIG_INIT_UID, RIG_INIT_UID), KEEP_BEGUN);
+	close(fd);
+}
+
 static void
 make_folder(struct rig *rig, const struct rig_job *job)
 {
@@ -178,6 +188,7 @@ make_folder(struct rig *rig, const struct rig_job *job)
 	}
 	need(chown(rig->folder, RIG_INIT_UID, RIG_INIT_UID), "chown");
 	rig->folder_fd = need(open(rig->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rig->folder);
+	make_mark(rig->folder_fd);
 	if (job->prepare)
 		job->prepare(rig->folder_fd);
 }
@@ -244,7 +255,7 @@ close_all(const int *fds, size_t count)
 void
 rig_clean(struct rig *rig)
 {
-	static const char *const names[] = { "lock", "keeper.sock", "out", "err", "denied", "result", "result.new", "fill" };
+	static const char *const names[] = { "begun", "keeper.sock", "out", "err", "denied", "result", "result.new", "fill" };
 
 	if (rig->keeper > 0) {
 		kill(rig->keeper, SIGKILL);

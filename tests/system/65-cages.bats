@@ -17,7 +17,10 @@ setup() {
 	chown -R "$WS_UID:$WS_UID" "$WS_TOP/beside/out" "$WS/proj"
 }
 
-teardown() { workspace_clean; }
+teardown() {
+	umount "$WS/proj/more" "$WS/proj/below" 2>/dev/null || true
+	workspace_clean
+}
 
 # As root with an ordinary uid's policy; after this everything is under that uid.
 as_user() {
@@ -240,4 +243,48 @@ with_cage() {
 	[[ $reason = *'(searched: /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)'* ]]
 	reason=$(agent_safe assess "$(propose -- "$WS/proj/script")" | jq -er .reason)
 	[[ $reason = *'the interpreter that its first line names'* && $reason != *searched* ]]
+}
+
+@test "what belongs to others in a workspace is to a job what it is to its owner, as root and as that user" {
+	local way
+	mkdir "$WS/proj/ours" "$WS/proj/theirs" "$WS/proj/open"
+	for way in root user; do
+		rm -rf "$WS/proj"/* && mkdir "$WS/proj/ours" "$WS/proj/theirs" "$WS/proj/open"
+		echo old | tee "$WS/proj/gift" "$WS/proj/grouped" "$WS/proj/roots" >"$WS/proj/theirs/file"
+		[ $way = root ] || as_user
+		chown -R "$WS_UID:$WS_UID" "$WS/proj"
+		chgrp $OTHER_UID "$WS/proj/ours" "$WS/proj/grouped"
+		chmod 2775 "$WS/proj/ours"
+		chown -R $OTHER_UID "$WS/proj/theirs" "$WS/proj/gift" "$WS/proj/open"
+		chown 0:0 "$WS/proj/roots"
+		chmod 777 "$WS/proj/open"
+		with_cage '"profile": "default"'
+		job -- sh -c 'echo new >ours/made; mkdir ours/dir; echo more >>grouped; rm -f gift; mv roots renamed; echo new >open/made
+		    echo no >>renamed; echo no >>theirs/file; echo no >theirs/made; rm -f theirs/file; chmod 666 renamed; chown 0 grouped'
+		[ "$(stat -c %u:%g "$WS/proj/ours/made")" = "$WS_UID:$OTHER_UID" ]
+		[ "$(stat -c %u:%g "$WS/proj/ours/dir")" = "$WS_UID:$OTHER_UID" ]
+		[ "$(stat -c %u "$WS/proj/open/made")" = "$WS_UID" ]
+		[ "$(cat "$WS/proj/grouped")" = "$(printf 'old\nmore')" ] && [ "$(stat -c %u:%g "$WS/proj/grouped")" = "$WS_UID:$OTHER_UID" ]
+		[ "$(cat "$WS/proj/renamed")" = old ] && [ "$(stat -c %u:%a "$WS/proj/renamed")" = 0:644 ]
+		[ "$(cat "$WS/proj/theirs/file")" = old ] && [ ! -e "$WS/proj/theirs/made" ] && [ ! -e "$WS/proj/gift" ]
+	done
+}
+
+@test "what is mounted below a workspace is there, and the owner's; one that cannot be takes the workspace out" {
+	mkdir "$WS/proj/below" "$WS/proj/more"
+	chown "$WS_UID" "$WS/proj/more"
+	mount -t tmpfs -o mode=755,uid="$WS_UID",gid="$WS_UID" none "$WS/proj/below"
+	echo told >"$WS/proj/below/file"
+	with_cage '"profile": "default"'
+	job -- sh -c 'cat below/file; echo made >below/made; echo made >more/made'
+	[ "$(job_text stdout)" = told ]
+	[ "$(stat -c %u "$WS/proj/below/made")" = "$WS_UID" ]
+	mount -t proc none "$WS/proj/more"
+	with_cage '"profile": "default"'
+	run agent_safe assess "$(agent_safe_as "$WS_UID" submit --new --cwd "$WS/proj" -- sh -c true | jq -er .id)"
+	umount "$WS/proj/more" "$WS/proj/below"
+	jq -e '.allowed == false and (.reason | test("could not be used at the start"))' <<<"$output"
+	grep -q "proj is left out: its filesystem, or one that is mounted below" "$WS_STATE/trio.log"
+	[ "$(cat "$WS/proj/more/made")" = made ]
+	[ -z "$(ls "$WS/proj/below")" ]
 }

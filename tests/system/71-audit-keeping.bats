@@ -54,6 +54,26 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	[ "$status" = 2 ]
 }
 
+@test "audit prune and audit compress where nothing can be written: nothing goes, it is said, and it can be done later" {
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	agent_safe audit rotate >/dev/null
+	run_job true >/dev/null
+	segments >"$WS_TOP/before"
+	# As on a full disk: each write fails.
+	for command in "compress" "prune --before 99999999"; do
+		run bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@"' - "$WS_BIN/agent-safe" --workspace "$WS" --state "$WS_STATE" \
+		    audit $command
+		[ "$status" = 2 ]
+		[[ $output == *storage_error* ]]
+		segments | cmp - "$WS_TOP/before"
+		"$VERIFY" --key "$KEY" "$LOG" | grep -v 'not part of the log'
+	done
+	agent_safe audit compress | jq -e '.segments == 2'
+	agent_safe audit prune --before 99999999 | jq -e '.segments == 2'
+	"$VERIFY" --key "$KEY" "$LOG"
+}
+
 @test "audit prune keeps what an approved job still refers to" {
 	id=$(propose -- true)
 	agent_safe approve "$id" --by ana >/dev/null
@@ -92,6 +112,13 @@ segments() { find "$LOG" -name 'seg-*' | sort; }
 	run "$VERIFY" --proof "$WS_TOP/false" --key "$KEY"
 	[ "$status" = 4 ]
 	run "$VERIFY" --proof "$WS_TOP/proof" --key AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+	[ "$status" = 4 ]
+	# What is printed is what was checked: the file is read once, and may be a pipe.
+	"$VERIFY" --proof <(cat "$WS_TOP/proof") --key "$KEY" >"$WS_TOP/piped" 2>/dev/null
+	cmp "$WS_TOP/piped" "$WS_TOP/proven"
+	# A line longer than any takes no more memory than one.
+	run bash -c 'ulimit -v 100000; { cat "$1"; head -c 300000000 /dev/zero; } | "$2" --proof /dev/stdin --key "$3"' - \
+	    "$WS_TOP/proof" "$VERIFY" "$KEY"
 	[ "$status" = 4 ]
 }
 

@@ -133,12 +133,37 @@ state() { "$WITNESS" show "$W" | sed -n 2p | cut -d' ' -f2; }
 		[ ! -s "$TOP/answer" ]
 	done
 	body 0 9
-	head -c -1 "$TOP/body" >"$TOP/cut" && mv "$TOP/cut" "$TOP/body" && add_says 6 # its only signature has no end
+	head -c -1 "$TOP/body" >"$TOP/cut" && mv "$TOP/cut" "$TOP/body" && add_says 2 # its only signature has no end
 	body 0 9
 	tr '\n' '\r' <"$TOP/body" >"$TOP/made" && mv "$TOP/made" "$TOP/body" && add_says 2
 	{ echo 'old 0'; for i in $(seq 64); do echo 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='; done; } >"$TOP/body" && add_says 2
+	# A good note with a line behind it that is no signature: kept as it came it could not be read again.
+	for text in garbage '—' '— ' '— other' '— other/x !!!!' '— other/x AAAA' '— a+b AAAAAAAA' ''; do
+		body 0 9
+		echo "$text" >>"$TOP/body" && add_says 2
+		[ ! -e "$W/cosigned" ] || [ -z "$(ls "$W/cosigned")" ]
+	done
 	head -c 100000 /dev/zero >"$TOP/body" && add_says 2
 	head -c 100000 /dev/urandom >"$TOP/body" && add_says 2
+}
+
+@test "signatures of others, in any number and of any scheme, are passed on and in nobody's way" {
+	local i
+	body 0 9
+	for i in 1 2 3; do echo "— other/$i $(head -c 3000 /dev/zero | base64 -w0)"; done >>"$TOP/body"
+	echo "— $LOG AAAAAAAA" >>"$TOP/body" # another key of the log, one that is not known
+	add_says 0
+	LEAVES=12 body 9 12 && add_says 0
+	[ "$(state)" = 12 ]
+}
+
+@test "it says the same wherever its output goes" {
+	body 0 9 && add_says 0
+	"$WITNESS" show "$W" >/dev/null
+	"$WITNESS" show "$W" >/dev/zero
+	run "$WITNESS" show "$W"
+	[ "$status" = 0 ]
+	"$WITNESS" add "$W" <"$TOP/body" >/dev/null 2>&1 || [ "$?" = 5 ]
 }
 
 @test "damaged state is 3, never a beginning anew" {

@@ -86,8 +86,13 @@ refused() {
 	refused invalid_job_state run "$ok" --execute
 	agent_safe run "$bad" --execute >/dev/null || true
 	is "$vain" dead_letter
-	[ "$(field "$vain" error_class)" = dependency ]
 	is "$last" dead_letter
+	[ "$(field "$vain" error_class)" = dependency ]
+	# What was not met is not said to be: the result names it, and who tries again waits for nobody.
+	agent_safe show "$vain" | jq -e --arg bad "$bad" '.after == [] and (.result.error | contains($bad))'
+	agent_safe retry "$last" | jq -e '.status == "queued" and .after == []'
+	agent_safe cancel "$last" >/dev/null
+	agent_safe show "$any" | jq -e '.after[0].met'
 	agent_safe run "$good" --execute >/dev/null
 	agent_safe work --drain --execute >/dev/null
 	is "$ok" succeeded
@@ -125,6 +130,8 @@ refused() {
 	    .attempts_log[0].started_at >= .available_at'
 	is "$late" cancelled
 	[ "$(field "$late" error_class)" = expired ]
+	# It would be cancelled again at once.
+	refused invalid_job_state retry "$late"
 }
 
 @test "retries by the broker's own workers come back by themselves and keep the bound" {

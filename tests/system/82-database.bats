@@ -80,6 +80,34 @@ approved() {
 	agent_safe status | jq -e .policy_loaded
 }
 
+@test "after a resync no run takes the end of another one that the old database did not know" {
+	local id
+	id=$(approved sh -c 'echo x >>ran; until [ -e go ]; do sleep 0.1; done; wc -l <ran; [ "$(wc -l <ran)" -gt 1 ]')
+	agent_safe run "$id" --execute >/dev/null 2>&1 &
+	wait_until 20 test -s "$WS/proj/ran"
+	agent_safe db backup "$WS_TOP/old.db" >/dev/null
+	touch "$WS/proj/go"
+	agent_safe wait "$id" --timeout 30 | jq -e '.status == "failed"'
+	agent_safe retry "$id" >/dev/null
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded" and .result.stdout == "2\n"'
+	stop
+	put_back "$WS_TOP/old.db"
+	agent_safe db resync --by ana | jq -e .policy_loaded
+	# The run that was going on then has ended as it did.
+	agent_safe wait "$id" --timeout 30 | jq -e '.status == "failed" and (.attempts_log | length == 1)'
+	agent_safe retry "$id" >/dev/null
+	agent_safe approve "$id" --by ana >/dev/null
+	run agent_safe run "$id" --execute
+	[ "$status" = 1 ]
+	jq -e '.status == "failed" and (.result.error | contains("put back"))' <<<"$output"
+	[ "$(wc -l <"$WS/proj/ran")" = 2 ]
+	agent_safe retry "$id" >/dev/null
+	agent_safe approve "$id" --by ana >/dev/null
+	agent_safe run "$id" --execute | jq -e '.status == "succeeded" and .result.stdout == "3\n"'
+	agent_safe audit-verify | jq -e .valid
+}
+
 loaded() { cat "$WS_STATE"/audit/log/*.jsonl | jq -rs "[.[] | select($1)][-1].d.policy_sha256"; }
 
 @test "after a resync the log says which policy is in force, also when the old database knew it" {
@@ -141,7 +169,7 @@ loaded() { cat "$WS_STATE"/audit/log/*.jsonl | jq -rs "[.[] | select($1)][-1].d.
 	    db.execute("DROP INDEX " + name)
 	db.execute("DROP TABLE needs")
 	for table, columns in (("jobs", ("retry_safe", "group_name", "mutex", "expires_us", "held", "needs", "hook",
-	                                 "stdin_bytes")),
+	                                 "stdin_bytes", "secrets")),
 	                       ("attempts", ("boot_id",)), ("meta", ("held", "hook_sn", "hook_skipped"))):
 	    for column in columns:
 	        db.execute("ALTER TABLE %s DROP COLUMN %s" % (table, column))
@@ -188,6 +216,77 @@ loaded() { cat "$WS_STATE"/audit/log/*.jsonl | jq -rs "[.[] | select($1)][-1].d.
 	[ "$status" = 2 ]
 	agent_safe approve "$id" --by ana >/dev/null
 	agent_safe run "$id" --execute | jq -e '.status == "succeeded"'
+	agent_safe audit-verify | jq -e .valid
+}
+
+# first_database FILE < "column = value" lines of Python, one job each: jobs of the first system, with these values.
+first_database() {
+	python3 - "$1" "$WS/proj" 3<&0 <<-'END'
+	import json, os, sqlite3, sys, uuid
+	db = sqlite3.connect(sys.argv[1])
+	columns = ("id idempotency_key command status created_at updated_at attempts max_attempts timeout cwd result "
+	           "error_class approval_status decided_by decision_reason source").split()
+	db.execute("CREATE TABLE jobs (%s)" % ", ".join(c + " TEXT" for c in columns))
+	db.execute("CREATE INDEX by_status ON jobs (status, created_at)")
+	for n, line in enumerate(os.fdopen(3)):
+	    row = dict(zip(columns, [str(uuid.uuid4()), "k%d" % n, '["true"]', "failed", 1700000000 + n, 1700000001, 1, 1,
+	                             60, sys.argv[2], None, None, "approved", "bob", "because", "cli"]))
+	    exec(line, {"SECRET": "gh" + "p_" + "a1B2" * 9}, row)
+	    names = [c for c in columns]
+	    marks = ["CAST(? AS TEXT)" if isinstance(row[c], bytes) else "?" for c in names]
+	    db.execute("INSERT INTO jobs (%s) VALUES (%s)" % (", ".join(names), ", ".join(marks)), [row[c] for c in names])
+	db.commit()
+	END
+}
+
+@test "import: odd bytes, secrets, large and damaged rows leave the rest and the broker whole, and nothing secret is taken over" {
+	local broker
+	broker=$(agent_safe status | jq -r .pids.broker)
+	first_database "$WS_TOP/odd.db" <<-'END'
+	status = "queued"
+	status = "queued"; cwd = b"/tmp/\xff"
+	status = "queued"; cwd = "/tmp/" + SECRET
+	status = "queued"; command = '["true", "\\ud800"]'
+	status = "queued"; command = '["true", "a\\u0000b"]'
+	idempotency_key = b"\xff\xfe"; decided_by = b"\xed\xa0\x80"; error_class = b"\x80"
+	idempotency_key = SECRET; decided_by = SECRET; decision_reason = SECRET; result = '{"stdout":"%s"}' % SECRET
+	result = '{"a":1,"a":2}'; updated_at = -1e300; attempts = 2**60; timeout = -5
+	id = "../../etc/passwd"
+	END
+	agent_safe import "$WS_TOP/odd.db" | jq -e '.imported == 4 and .refused == 5 and (.waiting | length) == 1'
+	agent_safe list --all | jq -e '[.[] | select(.status == "failed") | .decided_by] | sort == [null, null, "bob"]'
+	refute grep -rqF "$(printf 'gh%s' p_a1B2a1B2)" "$WS_STATE"
+	# Larger than what is sorted without files, in rows that would not fit an answer.
+	first_database "$WS_TOP/large.db" < <(for _ in $(seq 8); do echo 'result = "\"" + "y" * 1500000 + "\""'; done)
+	agent_safe import "$WS_TOP/large.db" | jq -e '.imported == 8'
+	agent_safe list --all | jq -e '[.[] | select(.result.error != null)] | length == 10'
+	# An index that tells something else than its table.
+	first_database "$WS_TOP/damaged.db" <<<'status = "queued"'
+	python3 - "$WS_TOP/damaged.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	page, = db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'by_status'").fetchone()
+	db.close()
+	with open(sys.argv[1], "r+b") as file:
+	    data = bytearray(file.read())
+	    at = data.index(b"queued", (page - 1) * 4096)
+	    data[at:at + 6] = b"failed"
+	    file.seek(0)
+	    file.write(data)
+	END
+	run --separate-stderr agent_safe import "$WS_TOP/damaged.db"
+	[ "$status" = 2 ]
+	jq -e '.error.code == "invalid_input" and (.error.message | contains("damaged"))' <<<"$stderr"
+	# A transaction that the first system did not end; a file that is none.
+	cp "$WS_TOP/odd.db" "$WS_TOP/hot.db"
+	echo x >"$WS_TOP/hot.db-journal"
+	run --separate-stderr agent_safe import "$WS_TOP/hot.db"
+	[ "$status" = 2 ] && grep -q 'hot.db-journal is not empty' <<<"$stderr"
+	mkfifo "$WS_TOP/pipe"
+	run --separate-stderr agent_safe import "$WS_TOP/pipe"
+	[ "$status" = 2 ]
+	[ "$(agent_safe status | jq -r .pids.broker)" = "$broker" ]
+	agent_safe db check | jq -e .sound
 	agent_safe audit-verify | jq -e .valid
 }
 
@@ -263,6 +362,37 @@ fill_queue() {
 	run --separate-stderr agent_safe status
 	[ "$status" != 0 ]
 	jq -e '.error.code == "storage_error" and (.error.message | test("jobs_id"))' <<<"$stderr"
+}
+
+@test "a backup for which there is no room is refused, leaves nothing behind, and the queue goes on" {
+	local folder=$WS_STATE/broker broker left
+	stop
+	cp -a "$folder" "$WS_TOP/aside"
+	mount -t tmpfs -o size=3m,mode=0700 tmpfs "$folder" || skip "no mounts here"
+	chown --reference="$WS_TOP/aside" "$folder"
+	cp -a "$WS_TOP/aside/." "$folder/"
+	# What a broker left that was killed while it made one.
+	head -c 100000 /dev/zero >"$folder/backup.db"
+	broker=$(agent_safe status | jq -r .pids.broker)
+	[ ! -e "$folder/backup.db" ]
+	mkdir "$WS_TOP/small"
+	mount -t tmpfs -o size=16k tmpfs "$WS_TOP/small"
+	run --separate-stderr agent_safe db backup "$WS_TOP/small/copy.db"
+	left=$(ls "$WS_TOP/small")
+	umount "$WS_TOP/small"
+	[ "$status" != 0 ] && [ -z "$left" ]
+	jq -e '.error.code == "storage_error"' <<<"$stderr"
+	# Nor is there room for the copy beside the database.
+	head -c $(($(df --output=avail -B1 "$folder" | tail -1) - 65536)) /dev/zero >"$folder/ballast"
+	run --separate-stderr agent_safe db backup "$WS_TOP/copy.db"
+	[ "$status" != 0 ]
+	jq -e '.error.code == "storage_error" and (.error.message | test("full"))' <<<"$stderr"
+	[ ! -e "$WS_TOP/copy.db" ] && [ -z "$(find "$folder" -name 'backup*')" ]
+	[ "$(agent_safe status | jq -r .pids.broker)" = "$broker" ]
+	rm "$folder/ballast"
+	run_job true | jq -e '.status == "succeeded"'
+	stop
+	umount "$folder"
 }
 
 @test "a full state filesystem under the running trio: a clear error, nothing told is lost, and it heals" {

@@ -71,11 +71,11 @@ tee_hook='{ "on": ["job.succeeded", "job.failed"], "argv": ["tee", "-a", "seen"]
 	jq -se --arg h "$hook" --arg id "$id" '
 	    (.[] | select(.type == "job.finished" and .data.job == $id) | .cursor - 1) as $sn |
 	    [.[] | select(.data.job == $h)] as $e |
-	    ($e | map(.type)) == ["job.proposed", "job.approved", "job.dispatch", "job.finished"] and
+	    ($e | map(.type)) == ["job.proposed", "job.approved", "job.queued", "job.dispatch", "job.finished"] and
 	    $e[0].data.source == "hook" and $e[0].data.hook.event == "job.succeeded" and
 	    $e[0].data.hook.job == $id and $e[0].data.hook.sn == $sn and
 	    $e[1].data.who.by == "policy" and ($e[1].data.policy_sha256 | length) == 64 and
-	    $e[1].data.spec_sha256 == $e[2].data.spec_sha256' "$BATS_TEST_TMPDIR/events"
+	    $e[1].data.spec_sha256 == $e[3].data.spec_sha256' "$BATS_TEST_TMPDIR/events"
 	[ "$(sha256sum <"$WS/proj/seen" | cut -d' ' -f1)" = \
 	    "$(jq -r --arg h "$hook" 'select(.data.job == $h and .type == "job.proposed") | .data.hook.stdin_sha256' "$BATS_TEST_TMPDIR/events")" ]
 	agent_safe audit-verify | jq -e '.valid'

@@ -25,7 +25,7 @@ ends_alone() {
 	wait
 	folder=$(find "$WS_STATE/runs" -name "$id.1")
 	wait_until 10 test -s "$folder/result"
-	wait_until 10 flock -n "$folder/lock" true # its keeper is gone, and cannot tell what it knows
+	wait_until 10 flock -n "$folder/begun" true # its keeper is gone, and cannot tell what it knows
 }
 status_of() { agent_safe show "$1" | jq -r .status; }
 

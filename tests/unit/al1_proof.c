@@ -1,4 +1,4 @@
-/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c auditor/verify/prove.c auditor/verify/proof.c auditor/verify/remains.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c shared/whole.c */
+/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c auditor/segments.c auditor/verify/prove.c auditor/verify/proof.c auditor/verify/remains.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c shared/whole.c */
 /* libs: -lsodium -lzstd */
 /* Proofs and anchors of logs of every small size: made by the one side, believed by the other, and nothing else is. */
 #include <stdarg.h>

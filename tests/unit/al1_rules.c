@@ -1,4 +1,4 @@
-/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c shared/whole.c */
+/* links: auditor/record.c auditor/strict.c auditor/scan.c auditor/tree.c auditor/chain.c auditor/rekey.c auditor/cut.c auditor/walk.c shared/packed.c auditor/dispatch.c auditor/sign.c auditor/journal.c auditor/seals.c auditor/checkpoint.c auditor/verify/verify.c auditor/segments.c shared/digest.c shared/text.c shared/base64.c shared/vkey.c shared/log.c shared/whole.c */
 /* libs: -lsodium -lzstd */
 /* Each rule of the format by a log that breaks this one alone; and forgeries with a stolen key. */
 #include <stdarg.h>

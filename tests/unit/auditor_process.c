@@ -560,6 +560,37 @@ a_log_that_is_gone_is_refused_while_its_key_is_there(void **state)
 	assert_int_equal(rig_segments(&rig), 0);
 }
 
+/* As they were left by a copy that forgot their modes, or by somebody who wanted to read along. */
+static void
+keys_that_others_may_read_are_refused_and_so_is_what_is_no_file(void **state)
+{
+	static const char *const names[] = { "key.state", "log.key" };
+	static const mode_t modes[] = { 0604, 0640, 0602 };
+
+	(void)state;
+	start_greeted();
+	rig_record(&rig, "job.proposed", "{}");
+	assert_int_equal(rig_stop(&rig), 0);
+	for (size_t i = 0; i < 2; i++) {
+		for (size_t k = 0; k < 3; k++) {
+			assert_int_equal(fchmodat(rig.key_fd, names[i], modes[k], 0), 0);
+			rig_start(&rig);
+			assert_int_not_equal(rig_wait(&rig), 0);
+		}
+		assert_int_equal(fchmodat(rig.key_fd, names[i], 0600, 0), 0);
+		/* Neither waits for somebody at the other end. */
+		assert_int_equal(renameat(rig.key_fd, names[i], rig.key_fd, "kept"), 0);
+		assert_int_equal(mkfifoat(rig.key_fd, names[i], 0600), 0);
+		rig_start(&rig);
+		assert_int_not_equal(rig_wait(&rig), 0);
+		assert_int_equal(renameat(rig.key_fd, "kept", rig.key_fd, names[i]), 0);
+	}
+	start_greeted();
+	assert_int_equal(rig_record(&rig, "job.proposed", "{}").type, MSG_RECORD_SYNCED);
+	assert_int_equal(rig_stop(&rig), 0);
+	assert_int_equal(rig_verify(&rig), VERDICT_OK);
+}
+
 static void
 a_log_without_its_key_is_refused(void **state)
 {
@@ -844,6 +875,7 @@ main(void)
 		WITH_LOG(a_log_cut_behind_a_seal_is_refused),
 		WITH_LOG(a_log_that_is_gone_is_refused_while_its_key_is_there),
 		WITH_LOG(a_log_without_its_key_is_refused),
+		WITH_LOG(keys_that_others_may_read_are_refused_and_so_is_what_is_no_file),
 		WITH_LOG(a_torn_end_is_declared_and_stays),
 		WITH_LOG(a_segment_that_is_changed_from_outside_is_written_no_more),
 		WITH_LOG(lines_of_others_are_declared_as_torn),

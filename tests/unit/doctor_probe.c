@@ -304,7 +304,7 @@ a_missing_controller_says_who_has_it(void **state)
 {
 	static const struct machine beside = { .release = "6.1", .abi = 7, .cgroup = "/sys/fs/cgroup/unified", .files = { ACTIONS,
 	    "/sys/fs/cgroup/unified/cgroup.controllers", "hugetlb\n",
-	    "/proc/cgroups", "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t4\t9\t1\npids\t0\t9\t1\n" } };
+	    "/proc/cgroups", "#subsys_name\thierarchy\tnum_cgroups\tenabled\nmemory\t4\t9\t1\npids\t0\t9\t1\ncpuset\t2\t9\t1\ncpu\t1\t9\t1\n" } };
 	static const struct machine off = { GOOD, .files = { ACTIONS, "/sys/fs/cgroup/cgroup.controllers", "cpu\n",
 	    "/proc/cgroups", "memory\t0\t9\t0\n" } };
 	static const struct machine none = { .release = "6.1", .abi = 2, .files = { ACTIONS } };
@@ -312,6 +312,8 @@ a_missing_controller_says_who_has_it(void **state)
 	(void)state;
 	expect(&beside, 0, "cgroup_memory", PROBE_LESS, "version 1 (hierarchy 4)", "cgroup_no_v1=memory");
 	expect(&beside, 0, "cgroup_pids", PROBE_LESS, "not given to this place", "delegate pids");
+	expect(&beside, 0, "cgroup_cpu", PROBE_LESS, "version 1 (hierarchy 1)", "cgroup_no_v1=cpu");
+	expect(&off, 0, "cgroup_cpu", PROBE_OK, "in version 2", "");
 	expect(&off, 0, "cgroup_memory", PROBE_LESS, "switched off at boot", "cgroup_enable=memory");
 	expect(&off, 0, "cgroup_pids", PROBE_LESS, "not in this kernel", "controller pids");
 	expect(&none, 0, "cgroup", PROBE_LESS, "no cgroup v2", "unified_cgroup_hierarchy");

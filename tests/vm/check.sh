@@ -98,7 +98,7 @@ main() {
 	build
 	printf '%s\n' "${VM_FACTOR:-10}" "$@" >"$vm/src/build/vm.words"
 	image src
-	: >"$console" >"$said"
+	truncate -s 0 "$console" "$said"
 	boot
 	judge
 }
