@@ -125,7 +125,8 @@ add_cage(const struct broker *broker, struct json *object, const struct job *job
 {
 	const struct boot_root *root = methods_root_of(broker, job->cwd);
 	struct cage_facts facts = { .layers = broker->layers, .landlock_abi = broker->landlock_abi,
-		.read_only = root && root->flags & ROOT_READ_ONLY };
+		.read_only = root && root->flags & ROOT_READ_ONLY,
+		.nested = root ? root->flags & ROOT_NESTED : 0 };
 	scoped_free char *text = bytes_make(CAGE_TEXT_BYTES);
 	scoped_free char *clean = NULL;
 

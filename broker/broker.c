@@ -19,6 +19,7 @@
 #include "hooks.h"
 #include "last_words.h"
 #include "late.h"
+#include "pruning.h"
 #include "rules.h"
 #include "weigh.h"
 #include "workers.h"
@@ -58,6 +59,7 @@ static void
 on_settled(void *context, const struct letter *letter)
 {
 	dispatch_recorded(context, letter);
+	pruning_recorded(context, letter);
 	hooks_recorded(context, letter);
 	workers_wake(context);
 }
@@ -201,6 +203,7 @@ broker_load(struct broker *broker)
 	broker->store = store_open();
 	outbox_open(&broker->outbox, broker->store, &broker->auditor);
 	read_resync(&broker->outbox);
+	pruning_load(broker);
 	hooks_load(broker);
 	load_clock(broker);
 	rules_load(broker);
@@ -301,6 +304,7 @@ go_on(struct broker *broker)
 	next_us = earlier(next_us, operation_deadline(broker));
 	next_us = earlier(next_us, expiry_tick(broker));
 	next_us = earlier(next_us, workers_tick(broker));
+	next_us = earlier(next_us, pruning_tick(broker));
 	hooks_tick(broker);
 	next_us = earlier(next_us, idle_tick(broker));
 	store_tidy(broker->store, STORE_TIDY_BUSY);

@@ -47,6 +47,12 @@ struct hooks {
 	bool due;        /* there may be something to begin */
 };
 
+/* Which folders the executor is yet to be told to remove (pruning.h). */
+struct pruning {
+	uint64_t sn; /* the record with the next ones; UINT64_MAX: none */
+	size_t run;  /* of its runs, these are ordered */
+};
+
 /* Assessments: questions to the executor, few at a time. */
 #define ASSESS_AT_ONCE 4
 
@@ -61,6 +67,7 @@ struct broker {
 	struct slot slots[LIMIT_SLOTS];
 	struct run_name collected[LIMIT_SLOTS]; /* ends that the executor is to hear of as stored */
 	unsigned collected_count;
+	struct pruning pruning;
 	struct hooks hooks;
 	struct client *clients;
 	struct pace pace;

@@ -98,14 +98,13 @@ send_run(struct broker *broker, enum message_type type, const struct run_name *r
 	struct message message = { .type = type };
 
 	store_flush(broker->store);
-	/* The payloads of these four are one run_name. */
+	/* The payloads of these three are one run_name. */
 	message.body.run_cancel.run = *run;
 	channel_must_send(&broker->executor, &message);
 }
 
 _Static_assert(sizeof(struct msg_run_cancel) == sizeof(struct run_name) &&
     sizeof(struct msg_run_ask) == sizeof(struct run_name) &&
-    sizeof(struct msg_run_prune) == sizeof(struct run_name) &&
     sizeof(struct msg_run_collected) == sizeof(struct run_name), "one run_name");
 
 /* The dispatch is on record: the plan leaves. */
@@ -123,31 +122,6 @@ send_plan(struct broker *broker, const struct job *job, const struct run_name *r
 	memcpy(start->digest, job->approved_sha256.at, sizeof(start->digest));
 	message.descriptors[0] = fd;
 	channel_must_send(&broker->executor, &message);
-}
-
-/* The job is forgotten; a run whose folder cannot go now stays as it is. */
-static void
-prune_runs(struct broker *broker, const struct letter *letter)
-{
-	struct json_error error;
-	struct json *d = json_parse((const char *)letter->d.at, letter->d.length, &error);
-	const struct json *runs = json_get(d, "runs");
-	const char *id = json_text(json_get(d, "job"));
-	struct run_name run = { 0 };
-	int64_t attempt, slot;
-
-	for (size_t i = 0; broker->executor_ready && id && text_read_uuid(id, run.job) &&
-	     i < json_count(runs); i++) {
-		const struct json *pair = json_at(runs, i);
-
-		if (!json_integer(json_at(pair, 0), &attempt) || !json_integer(json_at(pair, 1), &slot) ||
-		    slot >= broker->boot.slot_count)
-			continue;
-		run.attempt = (uint32_t)attempt;
-		run.slot = (uint32_t)slot;
-		send_run(broker, MSG_RUN_PRUNE, &run);
-	}
-	json_free(d);
 }
 
 /*
@@ -183,8 +157,6 @@ dispatch_recorded(struct broker *broker, const struct letter *letter)
 	struct attempt attempt;
 	struct job job;
 
-	if (strcmp(letter->type, "job.pruned") == 0)
-		prune_runs(broker, letter);
 	if (!starts && !cancels)
 		return;
 	if (!jobs_by_seq(broker->store, letter->job, &job) || job.status != JOB_RUNNING) {

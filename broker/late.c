@@ -8,7 +8,6 @@
 #include "late.h"
 #include "methods.h"
 #include "record.h"
-#include "weigh.h"
 
 static void
 cancel_late(struct broker *broker, struct job *job)
@@ -28,7 +27,7 @@ late_expire(struct broker *broker)
 	uint64_t next = 0;
 
 	while (next == 0 && jobs_next_due(broker->store, &job)) {
-		if (job.expires_us > (int64_t)weigh_now_us(broker))
+		if (job.expires_us > (int64_t)clock_realtime_us())
 			next = (uint64_t)job.expires_us;
 		else
 			cancel_late(broker, &job);

@@ -8,7 +8,6 @@
 #include "methods.h"
 #include "needs.h"
 #include "params.h"
-#include "weigh.h"
 
 static const char *const only_job[] = { "job_id", NULL };
 
@@ -95,10 +94,10 @@ begin_anew(struct job *job)
 
 /* It has never begun, and would be cancelled at once. */
 static bool
-is_too_late(const struct broker *broker, const struct job *job)
+is_too_late(const struct job *job)
 {
 	return job->runs == 0 && job->expires_us > 0 &&
-	    job->expires_us <= (int64_t)weigh_now_us(broker);
+	    job->expires_us <= (int64_t)clock_realtime_us();
 }
 
 void
@@ -110,7 +109,7 @@ method_job_retry(struct operation *operation)
 	if (!methods_may_change(operation) || !params_known(operation, only_job, false) ||
 	    !params_job(operation, &job))
 		return;
-	if (is_too_late(operation->broker, &job)) {
+	if (is_too_late(&job)) {
 		operation_refuse(operation, "invalid_job_state",
 		    "the time until which it was to begin is over (see \"expires_at\"): propose it anew");
 	} else if (job_take(STEP_RETRY, &job.status, &job.approval)) {

@@ -153,10 +153,15 @@ read_row(struct operation *operation, const struct foreign_row *row, struct job 
 	return true;
 }
 
-/* One that waits: in the log it begins with this, as others with job.proposed. */
+/*
+ * One that waits: in the log it begins with this, as others with job.proposed.  It may have been here
+ * before, have run and been pruned: its runs are counted from a number that it never had.
+ */
 static void
-note_imported(struct broker *broker, const struct job *job, const struct record_who *who)
+note_imported(struct broker *broker, struct job *job, const struct record_who *who)
 {
+	job->runs = job->seq; /* of no job before */
+	jobs_change(broker->store, job);
 	outbox_add(&broker->outbox, "job.imported", record_imported(job, who), false, 0);
 }
 

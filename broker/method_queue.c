@@ -205,7 +205,9 @@ read_prune(struct operation *operation, struct prune *prune)
 		return false;
 	}
 	prune->statuses = prune->statuses ? prune->statuses : finished;
-	prune->before_us = seconds < 0 ? INT64_MIN : (int64_t)clock_realtime_us() - seconds * 1000000;
+	/* Everything is older than no time at all, also what a clock that was set back says is to come. */
+	prune->before_us = seconds < 0 ? INT64_MIN : seconds == 0 ? INT64_MAX :
+	    (int64_t)clock_realtime_us() - seconds * 1000000;
 	return read_size(operation, prune);
 }
 

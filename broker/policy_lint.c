@@ -146,6 +146,11 @@ lint_roots(struct lints *lints, const struct policy *policy)
 	for (size_t i = 0; i < policy->root_count; i++) {
 		if (strcmp(policy->roots[i].path, "/") == 0)
 			add(lints, "allowed_working_roots[%zu] is the whole file system", i);
+		if (policy->roots[i].flags & ROOT_NESTED_OFF)
+			add(lints,
+			    "allowed_working_roots[%zu]: a job may plant hooks and settings in any repository and "
+			    "directory below its working directory (\"nested\": \"off\")",
+			    i);
 		if ((policy->roots[i].flags & ROOT_SHARED) &&
 		    (policy->roots[i].flags & ROOT_ROOT_OWNED))
 			add(lints,

@@ -105,6 +105,8 @@ add_roots(struct json *summary, const struct policy *policy)
 		json_add_boolean(root, "shared", policy->roots[i].flags & ROOT_SHARED);
 		json_add_boolean(root, "root_owned", policy->roots[i].flags & ROOT_ROOT_OWNED);
 		json_add_boolean(root, "read_only", policy->roots[i].flags & ROOT_READ_ONLY);
+		json_add_text(root, "nested", policy->roots[i].flags & ROOT_NESTED_OFF ? "off" :
+		    policy->roots[i].flags & ROOT_NESTED_REPOSITORIES ? "repositories" : "protected");
 	}
 }
 

@@ -24,7 +24,25 @@ read_rules(struct loading *loading, const struct json *list)
 	return true;
 }
 
-/* {path, shared, root_owned, read_only} */
+/* What is protected in its depths: a flag of boot.h in *sum. */
+static bool
+read_nested(struct loading *loading, const struct json *value, const char *where, uint64_t *sum)
+{
+	const struct json *given = json_get(value, "nested");
+	const char *text = json_text(given);
+
+	if (!given)
+		return true;
+	if (text && strcmp(text, "repositories") == 0)
+		*sum |= ROOT_NESTED_REPOSITORIES;
+	else if (text && strcmp(text, "off") == 0)
+		*sum |= ROOT_NESTED_OFF;
+	else if (!text || strcmp(text, "protected") != 0)
+		return policy_refuse(loading, given, "%s.nested must be \"protected\", \"repositories\" or \"off\"", where);
+	return true;
+}
+
+/* {path, shared, root_owned, read_only, nested} */
 static bool
 read_root_object(struct loading *loading, const struct json *value, const char *where)
 {
@@ -36,7 +54,7 @@ read_root_object(struct loading *loading, const struct json *value, const char *
 		{ "root_owned", ROOT_ROOT_OWNED },
 		{ "read_only", ROOT_READ_ONLY },
 	};
-	static const char *const known[] = { "path", "shared", "root_owned", "read_only", NULL };
+	static const char *const known[] = { "path", "shared", "root_owned", "read_only", "nested", NULL };
 	uint64_t sum = 0;
 
 	if (!policy_read_keys(loading, value, where, known))
@@ -51,6 +69,8 @@ read_root_object(struct loading *loading, const struct json *value, const char *
 		if (truth)
 			sum |= flags[i].flag;
 	}
+	if (!read_nested(loading, value, where, &sum))
+		return false;
 	return policy_add_root(loading, value, where, json_text(json_get(value, "path")), sum);
 }
 

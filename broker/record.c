@@ -7,15 +7,14 @@
 #include "scope.h"
 #include "text.h"
 
-#include "hidden.h"
 #include "job.h"
 #include "record.h"
+#include "record_parts.h"
 
-#define COMMAND_MOST 32768 /* of the printed command; a longer one is recorded by its digest */
 #define REASON_MOST 4096   /* a text on record; argv and reasons are bounded below it anyway */
 
-static void
-add_digest(struct json *d, const char *key, const struct bytes *digest)
+void
+record_add_digest(struct json *d, const char *key, const struct bytes *digest)
 {
 	char hex[2 * DIGEST_BYTES + 1];
 
@@ -26,8 +25,8 @@ add_digest(struct json *d, const char *key, const struct bytes *digest)
 }
 
 /* {"job":"<uuid>"} */
-static struct json *
-begin(const struct job *job)
+struct json *
+record_begin(const struct job *job)
 {
 	struct json *d = json_object();
 	char uuid[TEXT_UUID];
@@ -37,8 +36,8 @@ begin(const struct job *job)
 	return d;
 }
 
-static void
-add_who(struct json *d, const struct record_who *who)
+void
+record_add_who(struct json *d, const struct record_who *who)
 {
 	struct json *object;
 
@@ -53,8 +52,8 @@ add_who(struct json *d, const struct record_who *who)
 }
 
 /* A text of ours, cut where it would be too long for a record. */
-static void
-add_text(struct json *d, const char *key, const char *text)
+void
+record_add_text(struct json *d, const char *key, const char *text)
 {
 	char cut[REASON_MOST];
 	size_t length = 0, step;
@@ -68,152 +67,15 @@ add_text(struct json *d, const char *key, const char *text)
 	json_add_text(d, key, cut);
 }
 
-static void
-add_command(struct json *d, const struct job *job)
-{
-	struct json *whole = json_object(), *summary;
-	struct bytes shown = hidden_argv(job);
-	uint8_t sha256[DIGEST_BYTES];
-	char hex[2 * DIGEST_BYTES + 1];
-	size_t length;
-	scoped_free char *printed = NULL;
-
-	hidden_add_command(whole, "command", job);
-	printed = json_print(json_get(whole, "command"), &length);
-	if (length <= COMMAND_MOST)
-		json_add(d, "command", json_copy(json_get(whole, "command")));
-	else {
-		digest_take(sha256, shown.at, shown.length);
-		text_hex(hex, sha256, DIGEST_BYTES);
-		summary = json_add_object(d, "command");
-		json_add_integer(summary, "elements", (int64_t)jobs_list_count(&job->argv));
-		json_add_integer(summary, "bytes", (int64_t)shown.length);
-		json_add_text(summary, "sha256", hex); /* over the elements, each with a NUL behind it */
-	}
-	json_free(whole);
-	bytes_free(&shown);
-}
-
-/* What somebody wants to be run. */
-static struct json *
-begin_wish(const struct job *job, const struct record_who *who)
-{
-	struct json *d = begin(job);
-
-	add_who(d, who);
-	add_text(d, "key", job->key);
-	add_command(d, job);
-	add_text(d, "cwd", job->cwd);
-	json_add_integer(d, "timeout", job->timeout_seconds);
-	json_add_integer(d, "max_attempts", job->max_attempts);
-	json_add_text(d, "source", job->hook ? "hook" : job->source);
-	return d;
-}
-
-struct json *
-record_imported(const struct job *job, const struct record_who *who)
-{
-	return begin_wish(job, who);
-}
-
-struct json *
-record_proposed(const struct job *job, bool allowed, const char *reason)
-{
-	struct record_who who = { job->submitter_uid, job->submitter_gid, job->submitter_pid,
-		NULL };
-	struct json *d = begin_wish(job, &who);
-
-	if (job->label)
-		add_text(d, "label", job->label);
-	if (job->meta)
-		add_text(d, "meta", job->meta);
-	json_add_boolean(d, "allowed", allowed);
-	add_text(d, "reason", reason);
-	add_digest(d, "spec_sha256", &job->spec_sha256);
-	return d;
-}
-
-struct json *
-record_override(const struct job *job, const struct record_who *who, const char *reason,
-    const char *(*rule_of)(const void *context, size_t element), const void *context)
-{
-	struct json *d = begin(job), *elements;
-	size_t element = 0;
-	char place[32], hex[HIDDEN_HEX];
-
-	add_who(d, who);
-	add_text(d, "reason", reason);
-	elements = json_add_array(d, "elements");
-	for (const char *arg = jobs_list_next(&job->argv, NULL); arg;
-	     arg = jobs_list_next(&job->argv, arg), element++) {
-		struct json *one;
-
-		if (!hidden_element(job, element))
-			continue;
-		one = json_add_object(elements, NULL);
-		text_format(place, sizeof(place), "command[%zu]", element);
-		json_add_text(one, "place", place);
-		json_add_text(one, "rule", rule_of(context, element));
-		hidden_hmac(job, arg, hex);
-		json_add_text(one, "hmac", hex);
-	}
-	add_digest(d, "spec_sha256", &job->spec_sha256);
-	return d;
-}
-
-struct json *
-record_hook(const struct job *job, const struct json *event)
-{
-	struct json *d = record_proposed(job, true, "the policy runs it on this event"),
-	            *hook = json_add_object(d, "hook");
-	const char *about = json_text(json_get(json_get(event, "data"), "job"));
-	uint8_t sha256[DIGEST_BYTES];
-	char hex[2 * DIGEST_BYTES + 1];
-	int64_t cursor = 0;
-
-	json_integer(json_get(event, "cursor"), &cursor);
-	digest_take(sha256, job->stdin_bytes.at, job->stdin_bytes.length);
-	text_hex(hex, sha256, DIGEST_BYTES);
-	json_add_text(hook, "event", job->hook);
-	json_add_text(hook, "job", about);
-	json_add_integer(hook, "sn", cursor - 1);
-	json_add_text(hook, "stdin_sha256", hex);
-	return d;
-}
-
-struct json *
-record_hook_approved(const struct job *job, const struct record_who *who, const uint8_t policy[32])
-{
-	struct json *d = record_decision(job, who, NULL);
-	char hex[2 * DIGEST_BYTES + 1];
-
-	text_hex(hex, policy, DIGEST_BYTES);
-	json_add_text(d, "policy_sha256", hex);
-	return d;
-}
-
-struct json *
-record_refused(const struct record_who *who, const char *code, const char *what, const char *rule)
-{
-	struct json *d = json_object();
-
-	add_who(d, who);
-	json_add_text(d, "code", code);
-	json_add_text(d, "what", what);
-	if (rule)
-		json_add_text(d, "rule", rule);
-	return d;
-}
-
 struct json *
 record_decision(const struct job *job, const struct record_who *who, const char *reason)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
-	add_who(d, who);
+	record_add_who(d, who);
 	if (reason)
-		add_text(d, "reason", reason);
-	add_digest(d, "spec_sha256", &job->approved_sha256);
+		record_add_text(d, "reason", reason);
+	record_add_digest(d, "spec_sha256", &job->approved_sha256);
 	if (job->approval == APPROVAL_APPROVED) {
 		json_add_integer(d, "expires_us", job->approval_expires_us);
 		json_add_boolean(d, "self_approved", job->self_approved != 0);
@@ -225,12 +87,12 @@ struct json *
 record_decision_refused(const struct job *job, const struct record_who *who, const char *decision,
     const char *code, const char *reason)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
-	add_who(d, who);
+	record_add_who(d, who);
 	json_add_text(d, "decision", decision);
 	json_add_text(d, "code", code);
-	add_text(d, "reason", reason);
+	record_add_text(d, "reason", reason);
 	return d;
 }
 
@@ -238,11 +100,11 @@ struct json *
 record_verdict(const struct job *job, const struct record_who *who, bool allowed,
     const char *reason)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
-	add_who(d, who);
+	record_add_who(d, who);
 	json_add_boolean(d, "allowed", allowed);
-	add_text(d, "reason", reason);
+	record_add_text(d, "reason", reason);
 	return d;
 }
 
@@ -250,7 +112,7 @@ struct json *
 record_queued(const struct job *job, const char *cause, int64_t ahead, struct json *waiting,
     struct json *after)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
 	json_add_text(d, "cause", cause);
 	json_add_integer(d, "attempt", job->runs + 1);
@@ -262,34 +124,34 @@ record_queued(const struct job *job, const char *cause, int64_t ahead, struct js
 		json_add_integer(d, "expires_us", job->expires_us);
 	if (job->approval_expires_us)
 		json_add_integer(d, "approval_expires_us", job->approval_expires_us);
-	add_text(d, "key", job->key);
+	record_add_text(d, "key", job->key);
 	if (job->group_name)
-		add_text(d, "group", job->group_name);
+		record_add_text(d, "group", job->group_name);
 	if (job->mutex)
-		add_text(d, "mutex", job->mutex);
+		record_add_text(d, "mutex", job->mutex);
 	json_add(d, "waiting_for", waiting);
 	if (after)
 		json_add(d, "after", after);
-	add_digest(d, "spec_sha256", &job->approved_sha256);
+	record_add_digest(d, "spec_sha256", &job->approved_sha256);
 	return d;
 }
 
 struct json *
 record_expired(const struct job *job)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
 	json_add_integer(d, "expired_us", job->approval_expires_us);
-	add_digest(d, "spec_sha256", &job->approved_sha256);
+	record_add_digest(d, "spec_sha256", &job->approved_sha256);
 	return d;
 }
 
 struct json *
 record_stale(const struct job *job, const struct json *changes)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
-	add_digest(d, "spec_sha256", &job->approved_sha256);
+	record_add_digest(d, "spec_sha256", &job->approved_sha256);
 	json_add(d, "changes", json_copy(changes));
 	return d;
 }
@@ -297,7 +159,7 @@ record_stale(const struct job *job, const struct json *changes)
 struct json *
 record_dispatch(const struct job *job, const struct run_name *run, const uint8_t digest[32])
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 	char hex[2 * DIGEST_BYTES + 1];
 
 	json_add_integer(d, "attempt", run->attempt);
@@ -310,9 +172,9 @@ record_dispatch(const struct job *job, const struct run_name *run, const uint8_t
 struct json *
 record_step(const struct job *job, const struct record_who *who)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
-	add_who(d, who);
+	record_add_who(d, who);
 	json_add_text(d, "status", job_status_name(job->status));
 	return d;
 }
@@ -323,7 +185,7 @@ add_stream(struct json *d, const char *name, int64_t bytes, const struct bytes *
 	struct json *stream = json_add_object(d, name);
 
 	json_add_integer(stream, "bytes", bytes);
-	add_digest(stream, "sha256", sha256);
+	record_add_digest(stream, "sha256", sha256);
 }
 
 struct json *
@@ -331,7 +193,7 @@ record_queue(const struct record_who *who)
 {
 	struct json *d = json_object();
 
-	add_who(d, who);
+	record_add_who(d, who);
 	return d;
 }
 
@@ -358,7 +220,7 @@ record_pruned(const struct job *job, const struct record_who *who, struct json *
 struct json *
 record_finished(const struct job *job, const struct attempt *attempt)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
 	json_add_integer(d, "attempt", attempt->number);
 	json_add_text(d, "outcome", outcome_name((uint32_t)attempt->outcome));
@@ -383,7 +245,7 @@ record_finished(const struct job *job, const struct attempt *attempt)
 struct json *
 record_lost(const struct job *job, const struct attempt *attempt)
 {
-	struct json *d = begin(job);
+	struct json *d = record_begin(job);
 
 	json_add_integer(d, "attempt", attempt->number);
 	json_add_boolean(d, "started", attempt->started_us != 0);
@@ -399,7 +261,7 @@ record_policy(const uint8_t digest[32], int version, size_t rules, size_t roots,
 	struct json *d = json_object();
 	char hex[2 * DIGEST_BYTES + 1];
 
-	add_who(d, who);
+	record_add_who(d, who);
 	text_hex(hex, digest, DIGEST_BYTES);
 	json_add_text(d, "policy_sha256", hex);
 	json_add_integer(d, "version", version);
@@ -413,7 +275,7 @@ record_policy_refused(const char *reason, const struct record_who *who)
 {
 	struct json *d = json_object();
 
-	add_who(d, who);
-	add_text(d, "reason", reason);
+	record_add_who(d, who);
+	record_add_text(d, "reason", reason);
 	return d;
 }

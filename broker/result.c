@@ -20,7 +20,7 @@
 #include "bytes.h"
 #include "result.h"
 
-#define RESULT_VIOLATIONS_MOST 16384
+#define RESULT_LINES_MOST 16384
 
 /* May this be the second byte after that first one?  (RFC 3629, section 4) */
 static bool
@@ -197,19 +197,36 @@ add_stream(struct json *result, const char *name, const struct broker *broker,
 	json_add_text(result, name, text);
 }
 
-/* What the executor found at the protected paths, as it wrote it down. */
+/* Lines about protected paths, as the executor wrote them down. */
+static void
+add_lines(struct json *result, const char *name, int fd)
+{
+	scoped_free char *bytes = bytes_make(RESULT_LINES_MOST);
+	scoped_free char *text = NULL;
+	ssize_t got = fd < 0 ? -1 : read(fd, bytes, RESULT_LINES_MOST);
+
+	if (got < 0)
+		log_warn("result: %s: %s", name, strerror(errno));
+	text = result_repair(bytes, got < 0 ? 0 : (size_t)got);
+	json_add_text(result, name, text);
+}
+
+/* What was there and was covered in the depths of the workspace; where there was nothing there is no file. */
+static void
+add_protected(struct json *result, const struct job *job, const struct attempt *attempt)
+{
+	scoped_close int fd = open_kept(job, attempt, KEEP_PROTECTED);
+
+	if (fd >= 0 || errno != ENOENT)
+		add_lines(result, "protected", fd);
+}
+
 static void
 add_violations(struct json *result, const struct job *job, const struct attempt *attempt)
 {
 	scoped_close int fd = open_kept(job, attempt, KEEP_VIOLATED);
-	scoped_free char *bytes = bytes_make(RESULT_VIOLATIONS_MOST);
-	scoped_free char *text = NULL;
-	ssize_t got = fd < 0 ? -1 : read(fd, bytes, RESULT_VIOLATIONS_MOST);
 
-	if (got < 0)
-		log_errno("result: violations");
-	text = result_repair(bytes, got < 0 ? 0 : (size_t)got);
-	json_add_text(result, "violations", text);
+	add_lines(result, "violations", fd);
 }
 
 static const char *
@@ -217,6 +234,9 @@ why_refused(const struct attempt *attempt)
 {
 	if (attempt->stage == STAGE_AUDIT && attempt->error == ETIMEDOUT)
 		return "no quorum of witnesses cosigned its record in time";
+	if (attempt->stage == STAGE_PROTECT && attempt->error == E2BIG)
+		return "the workspace is too large, too deep or has too many repositories to protect them all, see "
+		       "nested in agent-safe-policy(5)";
 	if (attempt->stage == STAGE_PLAN && attempt->error == EEXIST)
 		return "a run of this number is there already, unknown to the database that was put back";
 	if (attempt->stage == STAGE_STOPPED)
@@ -227,7 +247,7 @@ why_refused(const struct attempt *attempt)
 static void
 add_end(struct json *result, const struct attempt *attempt)
 {
-	char text[160];
+	char text[320];
 
 	switch (attempt->outcome) {
 	case OUTCOME_TIMED_OUT:
@@ -271,6 +291,8 @@ result_text(struct broker *broker, const struct job *job, const struct attempt *
 	}
 	if (result_denied(job, attempt, &denied))
 		json_add_integer(result, "denied_calls", (int64_t)denied.refused);
+	if (attempt->outcome != OUTCOME_REFUSED)
+		add_protected(result, job, attempt);
 	if (attempt->outcome == OUTCOME_VIOLATED)
 		add_violations(result, job, attempt);
 	json_add_text(result, "outcome", outcome_name((uint32_t)attempt->outcome));

@@ -8,11 +8,13 @@
 
 #include "keep.h"
 #include "log.h"
+#include "scope.h"
 
 #include "adopt.h"
 #include "executor.h"
 
 #define LOOK_AGAIN_MS 500
+#define ADOPTED_MOST (EXECUTOR_ATTEMPTS / 2) /* the others are for what the broker asks and starts */
 
 /* A job that was frozen for want of an auditor goes on. */
 static void
@@ -97,18 +99,27 @@ on_folder(void *context, const struct run_name *run)
 {
 	struct executor *executor = context;
 	const struct runs *runs = &executor->runs[run->slot];
-	int folder = runs_open(runs, run);
-	bool collected = folder >= 0 && runs_has(runs, folder, KEEP_COLLECTED);
+	scoped_close int folder = runs_open(runs, run);
 
-	if (folder >= 0)
-		close(folder);
-	if (folder >= 0 && !collected)
+	if (folder < 0 || runs_has(runs, folder, KEEP_COLLECTED) || attempt_find(executor, run))
+		return;
+	if (attempt_count(executor) < ADOPTED_MOST)
 		adopt_one(executor, run);
+	else
+		executor->folders_left = true;
 }
 
 void
 adopt_all(struct executor *executor)
 {
+	executor->folders_left = false;
 	for (unsigned slot = 0; slot < executor->boot.slot_count; slot++)
 		runs_each(&executor->runs[slot], slot, on_folder, executor);
+}
+
+void
+adopt_more(struct executor *executor)
+{
+	if (executor->folders_left && attempt_count(executor) == 0)
+		adopt_all(executor);
 }

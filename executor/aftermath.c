@@ -13,17 +13,19 @@
 #include "bounds.h"
 #include "box.h"
 #include "executor.h"
+#include "nested.h"
 #include "places.h"
 #include "protect.h"
 #include "start.h"
+#include "walk.h"
 
 #define LINE_BYTES (LIMIT_PATH + 1100)
 
 /* Of the run in work, or whose child is being made. */
 static const struct protect *watched;
 static unsigned watched_count;
+static const struct nested *nested;
 static bool noted; /* something was violated */
-static struct protect found[PLACES_MOST]; /* what watched leads to where it was read from the folder */
 
 static const struct runs *
 runs_of(const struct attempt *attempt)
@@ -44,6 +46,18 @@ note(void *context, const char *line)
 		fatal("%s: violation cannot be noted: %s", attempt->name, strerror(errno));
 }
 
+/* What was not looked through may hold anything. */
+static void
+note_unseen(struct attempt *attempt, const char *root)
+{
+	char text[LINE_BYTES];
+
+	if (!text_format(text, sizeof(text), "%s: not all of it could be looked through: %s", root,
+	    errno == E2BIG ? "more than two million entries, or too deep" : strerror(errno)))
+		text[0] = '\0'; /* cannot be */
+	note(attempt, text);
+}
+
 /* A root or a write path: whichever it was. */
 static int
 place_of(const struct boot *boot, const char *path)
@@ -53,32 +67,61 @@ place_of(const struct boot *boot, const char *path)
 	return root >= 0 ? root : bounds_extra(boot, &(struct plan_extra){ path, true });
 }
 
-/* In a child, unless all of it lies on local filesystems (local.h). */
-static void
-inspect(struct attempt *attempt)
+/* A mount of it as the slot's job has it; -1 with errno. */
+static int
+open_place(const struct attempt *attempt, const char *path)
 {
-	const struct executor *executor = attempt->executor;
+	const struct boot *boot = &attempt->executor->boot;
+	int index = place_of(boot, path);
+	char shown[LIMIT_PATH];
 
-	for (unsigned i = 0; i < watched_count; i++) {
-		int index = place_of(&executor->boot, watched[i].root);
-		scoped_close int root = -1;
-		char path[LIMIT_PATH];
+	if (index >= 0 && box_root(boot, attempt->run.slot, (unsigned)index, shown))
+		return open(shown, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	errno = ENOENT;
+	return -1;
+}
 
-		if (index >= 0 &&
-		    box_root(&executor->boot, attempt->run.slot, (unsigned)index, path))
-			root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (root < 0)
-			note(attempt, "the workspace or a write path could not be opened");
-		else
-			protect_inspect(&watched[i], root, &executor->jobs[attempt->run.slot],
-			    attempt->name, note, attempt);
+/* One place.  False when it has more than *entries and that is not all that may be: a child goes through it. */
+static bool
+inspect_place(struct attempt *attempt, const struct protect *way, unsigned *entries, bool in_child)
+{
+	const bool deep = nested->mode != NESTED_OFF;
+	const struct quarantine order = { .job = &attempt->executor->jobs[attempt->run.slot], .run = attempt->name,
+		.tell = note, .context = attempt };
+	scoped_close int root = open_place(attempt, way->root);
+	unsigned violations = 0;
+
+	if (root < 0) {
+		note(attempt, "the workspace or a write path could not be opened");
+		return true;
 	}
+	if (deep && nested_inspect(nested, way, root, entries, &order, &violations) < 0) {
+		if (errno == E2BIG && !in_child)
+			return false;
+		note_unseen(attempt, way->root);
+	}
+	protect_inspect(way, root, deep, &order);
+	return true;
+}
+
+/* All of it, or here what is little.  A place with more is not taken for a local one any more. */
+static bool
+inspect(struct attempt *attempt, bool in_child)
+{
+	unsigned entries = in_child ? WALK_ENTRIES : NESTED_ENTRIES_AT_ONCE;
+
+	for (unsigned i = 0; i < watched_count; i++)
+		if (!inspect_place(attempt, &watched[i], &entries, in_child)) {
+			attempt->executor->local.roots[place_of(&attempt->executor->boot, watched[i].root)] = false;
+			return false;
+		}
+	return true;
 }
 
 static void
 inspect_in_child(struct errand *errand)
 {
-	inspect(errand->source.context);
+	inspect(errand->source.context, true);
 }
 
 static bool
@@ -117,37 +160,54 @@ on_inspected(struct source *source, uint32_t events)
 	finish(attempt, runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED));
 }
 
+/* What note_begun() of start.c has written. */
+static struct {
+	struct protect protect[PLACES_MOST];
+	struct nested nested; /* wherever it lies in the file: behind the last of the above that is in use */
+} found;
+
 /* Found: the list in the folder, its length; 0: there is none, -1: it cannot be read. */
 static ssize_t
 find_list(const struct attempt *attempt)
 {
-	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, found, sizeof(found));
+	ssize_t length = runs_read(runs_of(attempt), attempt->folder, KEEP_WATCHED, &found, sizeof(found));
 
 	if (length < 0 && errno == ENOENT)
-		length = runs_read(runs_of(attempt), attempt->folder, KEEP_BEGUN, found, sizeof(found));
+		length = runs_read(runs_of(attempt), attempt->folder, KEEP_BEGUN, &found, sizeof(found));
 	return length < 0 && errno == ENOENT ? 0 : length;
+}
+
+/* Of `length` bytes that were found. */
+static bool
+take_list(size_t length)
+{
+	unsigned count = 0;
+
+	while (count < PLACES_MOST && length >= sizeof(found.protect[0]) && protect_is_sound(&found.protect[count])) {
+		length -= sizeof(found.protect[0]);
+		count++;
+	}
+	watched = found.protect;
+	watched_count = count;
+	nested = (const void *)(found.protect + count);
+	return count > 0 && nested_is_sound(nested, length);
 }
 
 /* How it was before. */
 static bool
 read_watched(const struct attempt *attempt)
 {
+	const struct start_findings *findings = attempt->errand.shared;
 	ssize_t length;
 
 	if (attempt->fresh) {
-		watched = ((const struct start_findings *)attempt->errand.shared)->protect;
+		watched = findings->protect;
 		watched_count = attempt->watched;
+		nested = &findings->nested;
 		return true;
 	}
 	length = find_list(attempt);
-	if (length <= 0 || (size_t)length % sizeof(found[0]) != 0)
-		return false;
-	watched = found;
-	watched_count = (unsigned)((size_t)length / sizeof(found[0]));
-	for (unsigned i = 0; i < watched_count; i++)
-		if (!protect_is_sound(&found[i]))
-			return false;
-	return true;
+	return length > 0 && take_list((size_t)length);
 }
 
 /* Nothing was watched where all is read-only, or the job was not begun. */
@@ -169,9 +229,10 @@ start_inspection(struct attempt *attempt)
 	}
 	if (is_local(attempt->executor)) {
 		noted = !attempt->fresh && runs_has(runs_of(attempt), attempt->folder, KEEP_VIOLATED);
-		inspect(attempt);
-		finish(attempt, noted);
-		return 0;
+		if (inspect(attempt, false)) {
+			finish(attempt, noted);
+			return 0;
+		}
 	}
 	return errand_start(&attempt->executor->loop, &attempt->errand, inspect_in_child, attempt,
 	    on_inspected, LIMIT_ASSESS_MS);

@@ -14,6 +14,7 @@
 #include "box.h"
 #include "executor.h"
 #include "start.h"
+#include "walk.h"
 #include "workdir.h"
 
 static int
@@ -117,6 +118,60 @@ check_places(const struct attempt *attempt, const struct resolve_world *world,
 	return 0;
 }
 
+static enum nested_mode
+nested_mode(const struct attempt *attempt)
+{
+	uint64_t flags = attempt->executor->boot.roots[attempt->root].flags;
+
+	return flags & ROOT_NESTED_OFF ? NESTED_OFF :
+	    flags & ROOT_NESTED_REPOSITORIES ? NESTED_REPOSITORIES : NESTED_PROTECTED;
+}
+
+/* The number of the place that this was looked at in: the root, or a write path. */
+static int
+place_of(const struct attempt *attempt, const struct protect *protect)
+{
+	return strcmp(protect->root, attempt->plan.root) == 0 ? attempt->root :
+	    bounds_extra(&attempt->executor->boot, &(struct plan_extra){ protect->root, true });
+}
+
+/* What is protected below the places; the policy's word for the root counts for write paths too. */
+static int
+look_below(const struct attempt *attempt, struct start_findings *findings, unsigned *entries)
+{
+	const struct identity *job = &attempt->executor->jobs[attempt->run.slot];
+
+	nested_begin(&findings->nested, nested_mode(attempt));
+	if (findings->nested.mode == NESTED_OFF)
+		return 0;
+	for (unsigned i = 0; i < findings->protect_count; i++) {
+		const struct protect *way = &findings->protect[i];
+		scoped_close int fd = open_place(attempt, place_of(attempt, way));
+
+		if (fd < 0 || nested_look(&findings->nested, fd, job, way, entries) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * In the child there is time for all; here only for little.  Where that is too little the place is taken for
+ * one that is not local, so that the child looks at once the next time.
+ */
+static int
+look_below_in_time(const struct attempt *attempt, struct start_findings *findings, bool *elsewhere)
+{
+	const unsigned most = elsewhere ? NESTED_ENTRIES_AT_ONCE : WALK_ENTRIES;
+	unsigned left = most;
+	int done = look_below(attempt, findings, &left);
+
+	if (most - left >= NESTED_ENTRIES_AT_ONCE)
+		findings->local = false;
+	if (done < 0 && elsewhere && errno == E2BIG)
+		*elsewhere = true;
+	return done;
+}
+
 /* Is everything as approved?  elsewhere: see resolve.h. */
 static void
 look_at_all(const struct attempt *attempt, struct start_findings *findings, bool *elsewhere)
@@ -129,6 +184,11 @@ look_at_all(const struct attempt *attempt, struct start_findings *findings, bool
 
 	findings->stage = STAGE_WORKDIR;
 	if (check_places(attempt, &world, findings) < 0) {
+		findings->error = errno;
+		return;
+	}
+	findings->stage = STAGE_PROTECT;
+	if (look_below_in_time(attempt, findings, elsewhere) < 0) {
 		findings->error = errno;
 		return;
 	}
@@ -185,5 +245,7 @@ approved_here(const struct attempt *attempt)
 		if (!local->roots[numbers[--count]])
 			return false;
 	look_at_all(attempt, findings, &elsewhere);
+	if (!findings->local)
+		attempt->executor->local.roots[attempt->root] = false;
 	return findings->stage == STAGE_NONE && !elsewhere;
 }

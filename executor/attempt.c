@@ -37,11 +37,22 @@ attempt_slot_is_busy(const struct executor *executor, unsigned slot)
 {
 	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++) {
 		const struct attempt *attempt = &executor->attempts[i];
+		bool over = attempt->adopted && attempt->state >= ATTEMPT_RECORDING;
 
-		if (attempt->state != ATTEMPT_FREE && attempt->run.slot == slot)
+		if (attempt->state != ATTEMPT_FREE && attempt->run.slot == slot && !over)
 			return true;
 	}
 	return false;
+}
+
+unsigned
+attempt_count(const struct executor *executor)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < EXECUTOR_ATTEMPTS; i++)
+		count += executor->attempts[i].state != ATTEMPT_FREE;
+	return count;
 }
 
 struct attempt *
@@ -151,12 +162,15 @@ attempt_refuse(struct attempt *attempt, uint32_t stage, int error)
 	attempt_conclude(attempt, &end);
 }
 
-static void
+/* Is the mark there now, or no folder? */
+static bool
 mark(const struct attempt *attempt, const char *from, const char *name)
 {
-	if (attempt->folder >= 0 &&
-	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, from, name) < 0)
-		log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
+	if (attempt->folder < 0 ||
+	    runs_mark(&attempt->executor->runs[attempt->run.slot], attempt->folder, from, name) == 0)
+		return true;
+	log_warn("%s: mark %s: %s", attempt->name, name, strerror(errno));
+	return false;
 }
 
 void
@@ -170,13 +184,16 @@ attempt_tell(struct attempt *attempt)
 void
 attempt_collect(struct attempt *attempt)
 {
-	mark(attempt, KEEP_RECORDED, KEEP_COLLECTED);
+	/* Where no mark can be made the same folders would be found again and again. */
+	if (!mark(attempt, KEEP_RECORDED, KEEP_COLLECTED))
+		attempt->executor->folders_left = false;
 	if (attempt->folder >= 0)
 		close(attempt->folder);
 	attempt->folder = -1;
 	if (attempt->plan.argv)
 		decode_free(&attempt->plan);
 	attempt->state = ATTEMPT_FREE;
+	adopt_more(attempt->executor);
 }
 
 /* Nothing of this keeper is believed any more; what it keeps must not go on unseen. */

@@ -58,7 +58,10 @@ struct attempt {
 };
 
 struct attempt *attempt_find(struct executor *executor, const struct run_name *run);
-/* Is an attempt of this slot at work, or waiting to be told? */
+/* How many there are. */
+unsigned attempt_count(const struct executor *executor);
+
+/* Is an attempt of this slot at work, or waiting to be told?  An adopted one that has ended is not in the way. */
 bool attempt_slot_is_busy(const struct executor *executor, unsigned slot);
 
 /* A free one, named; NULL when all are taken. */

@@ -219,6 +219,8 @@ mount_in_workspace(const struct cage *cage)
 	for (unsigned i = 0; done == 0 && i < cage->protect_count; i++)
 		done = protect_cover(&cage->protect[i]);
 	if (done == 0)
+		done = nested_cover(cage->nested);
+	if (done == 0)
 		done = attach_program(&cage->program);
 	if (done == 0)
 		done = attach_program(&cage->interpreter);

@@ -14,6 +14,7 @@
 
 #include "decode.h"
 #include "identity.h"
+#include "nested.h"
 #include "places.h"
 #include "protect.h"
 
@@ -39,6 +40,7 @@ struct cage {
 	bool one_uid;  /* job, init and executor are one uid; groups cannot be dropped */
 	const struct protect *protect; /* what is covered in root and write paths */
 	unsigned protect_count;
+	const struct nested *nested;
 	struct places places; /* its trees are the midwife's to take */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];

@@ -15,17 +15,37 @@
 
 #include "errand.h"
 
+#define ALIGNMENT 64
+
+/* Memory for the findings of all errands. */
+static unsigned char *space;
+static size_t left;
+
+static size_t
+room_for(size_t size)
+{
+	return (size + sizeof(bool) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+bool
+errand_reserve(size_t size, unsigned count)
+{
+	left = room_for(size) * count;
+	space = mmap(NULL, left, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return space != MAP_FAILED;
+}
+
 bool
 errand_open(struct errand *errand, size_t size, size_t zeroed)
 {
-	void *shared = mmap(NULL, size + sizeof(bool), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	size_t room = room_for(size);
 
 	*errand = (struct errand){ .pidfd = -1, .source.fd = -1, .zeroed = zeroed };
-	if (shared == MAP_FAILED)
+	if (room > left)
 		return false;
-	errand->shared = shared;
-	errand->finished = (bool *)shared + size;
+	left -= room;
+	errand->shared = space + left;
+	errand->finished = (bool *)errand->shared + size;
 	return true;
 }
 

@@ -21,7 +21,13 @@ struct errand {
 	bool *finished;       /* in shared memory: the child came to its end */
 };
 
-/* Space for one errand's findings, `size` bytes; false without memory. */
+/*
+ * Space for the findings of `count` errands of at most `size` bytes.  One mapping for all, for each process
+ * that is made copies the list of mappings.  False without memory.
+ */
+bool errand_reserve(size_t size, unsigned count);
+
+/* One errand's part of it; false when there is none left. */
 bool errand_open(struct errand *errand, size_t size, size_t zeroed);
 
 /*

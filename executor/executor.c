@@ -17,6 +17,7 @@
 #include "fence.h"
 #include "filter.h"
 #include "report.h"
+#include "start.h"
 #include "template.h"
 
 #define INITIAL_USER_NAMESPACE 0xeffffffdu /* PROC_USER_INIT_INO of include/linux/proc_ns.h */
@@ -70,6 +71,15 @@ on_auditor(struct source *source, uint32_t events)
 
 	(void)events;
 	serve(executor, &executor->auditor);
+}
+
+_Static_assert(sizeof(struct start_findings) >= sizeof(struct inquiry_findings), "errands of both kinds");
+
+static void
+make_room_for_errands(void)
+{
+	if (!errand_reserve(sizeof(struct start_findings), EXECUTOR_ATTEMPTS + INQUIRY_COUNT))
+		fatal("errands: %s", strerror(errno));
 }
 
 /* Children are seen by pidfd; their zombies are nobody's business. */
@@ -172,6 +182,7 @@ executor_open(struct executor *executor)
 	filter_open(executor->one_uid, profile_named(executor->boot.profile_floor),
 	    executor->boot.network);
 	report_open(profile_named(executor->boot.profile_floor), executor->boot.network);
+	make_room_for_errands();
 	forget_children();
 	open_channels(executor);
 }

@@ -26,6 +26,7 @@ struct executor {
 	struct channel broker, auditor;
 	struct source broker_source, auditor_source;
 	bool welcomed; /* by the auditor; before that nothing may be asked of us */
+	bool folders_left; /* that are not collected, and for which there was no room (adopt.h) */
 	bool one_uid;  /* an ordinary user's: job, init and executor are one */
 
 	struct identity jobs[LIMIT_SLOTS], inits[LIMIT_SLOTS];

@@ -13,61 +13,45 @@
 #include "scope.h"
 
 #include "harmless.h"
+#include "harmless_files.h"
 
 #define NAMES_MOST 64 /* in one directory */
 #define SAMPLE ".sample"
 
-bool
-harmless_config(const char *text, size_t length)
+int
+harmless_open(int at, const char *name, uint64_t flags)
 {
-	static const char *const lines[] = { "", "[core]", "repositoryformatversion = 0", "filemode = true",
-		"filemode = false", "bare = false", "logallrefupdates = true", "ignorecase = true",
-		"symlinks = false" };
-	const char *end = text + length;
-
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t size = (size_t)((newline ? newline : end) - text);
-		bool known = false;
-
-		if (size > 0 && *text == '\t') {
-			text++;
-			size--;
-		}
-		for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
-			known |= strlen(lines[i]) == size && memcmp(lines[i], text, size) == 0;
-		if (!known)
-			return false;
-		text += size + (newline != NULL);
-	}
-	return true;
-}
-
-/* Below a directory, through no link. */
-static int
-open_below(int at, const char *name, uint64_t flags)
-{
-	struct open_how how = { .flags = flags | O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+	struct open_how how = { .flags = flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK),
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
 
 	return (int)syscall(SYS_openat2, at, name, &how, sizeof(how));
 }
 
 /* A second name would let another job write to it where the first is covered. */
-static bool
-config_is_harmless(int git)
+ssize_t
+harmless_read(int at, const char *name, char *bytes, size_t size)
 {
-	scoped_close int fd = open_below(git, "config", 0);
+	scoped_close int fd = harmless_open(at, name, 0);
+	struct stat seen;
+	ssize_t length;
+
+	if (fd < 0 || fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode) || seen.st_nlink != 1)
+		return -1;
+	length = read(fd, bytes, size);
+	return length == seen.st_size && (size_t)length < size ? length : -1;
+}
+
+static bool
+config_is_harmless(int git, unsigned depth)
+{
 	char text[HARMLESS_CONFIG_BYTES + 1];
 	struct stat seen;
 	ssize_t length;
 
-	if (fd < 0)
+	if (fstatat(git, "config", &seen, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
-	if (fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode) || seen.st_nlink != 1)
-		return false;
-	length = read(fd, text, sizeof(text));
-	return length == seen.st_size && length <= HARMLESS_CONFIG_BYTES && harmless_config(text, (size_t)length);
+	length = harmless_read(git, "config", text, sizeof(text));
+	return length >= 0 && harmless_config(text, (size_t)length, depth);
 }
 
 static bool
@@ -82,7 +66,7 @@ is_sample(const char *name)
 static bool
 all_names(int at, const char *directory, bool (*good)(const char *name))
 {
-	int fd = open_below(at, directory, O_DIRECTORY);
+	int fd = harmless_open(at, directory, O_DIRECTORY);
 	const struct dirent *entry;
 	unsigned count = 0;
 	bool all = true;
@@ -104,27 +88,72 @@ all_names(int at, const char *directory, bool (*good)(const char *name))
 	return all;
 }
 
-/*
- * Not known: other configurations (commondir, config.worktree, modules, worktrees), remotes of the old kind,
- * commands that go on where they were left and run what their files say (rebase-merge), and what a later git has.
- */
 static bool
-is_known(const char *name)
+is_one_of(const char *name, const char *const *names, size_t count)
 {
-	static const char *const names[] = { "HEAD", "config", "description", "hooks", "info", "objects", "refs",
-		"branches", "logs", "index", "COMMIT_EDITMSG", "ORIG_HEAD", "packed-refs", "gc.log" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
 }
 
-bool
-harmless_repository(int at, const char *name)
+/*
+ * Not known: other configurations (commondir, config.worktree), remotes of the old kind, commands that go on where
+ * they were left and run what their files say (rebase-merge), and what a later git has.  A lock is a file that is
+ * nothing yet: another job may just be at work here.
+ */
+static bool
+is_known(const char *name)
 {
-	scoped_close int git = open_below(at, name, O_DIRECTORY);
+	static const char *const names[] = { "HEAD", "config", "description", "hooks", "info", "objects", "refs",
+		"branches", "logs", "index", "COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "packed-refs", "shallow", "gc.log",
+		"gc.pid", "HEAD.lock", "config.lock", "index.lock", "packed-refs.lock", "shallow.lock" };
 
-	return git >= 0 && all_names(git, ".", is_known) && all_names(git, "hooks", is_sample) &&
-	    config_is_harmless(git);
+	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+static bool
+is_known_deep(const char *name)
+{
+	return strcmp(name, "modules") == 0 || strcmp(name, "worktrees") == 0 || is_known(name);
+}
+
+static bool
+is_known_of_worktree(const char *name)
+{
+	static const char *const names[] = { "HEAD", "commondir", "gitdir", "index", "locked", "logs", "refs", "modules",
+		"COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "HEAD.lock", "index.lock" };
+
+	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+static bool
+is_harmless(int git, unsigned depth, bool (*good)(const char *name))
+{
+	return all_names(git, ".", good) && all_names(git, "hooks", is_sample) && config_is_harmless(git, depth);
+}
+
+bool
+harmless_repository(int at, const char *name, bool deep)
+{
+	scoped_close int git = harmless_open(at, name, O_DIRECTORY);
+
+	return git >= 0 && is_harmless(git, 0, deep ? is_known_deep : is_known);
+}
+
+bool
+harmless_bare(int directory, unsigned depth)
+{
+	return is_harmless(directory, depth, is_known_deep);
+}
+
+bool
+harmless_worktree(int directory)
+{
+	static const char up[] = "../..\n";
+	char text[sizeof(up) + 1];
+
+	return all_names(directory, ".", is_known_of_worktree) &&
+	    harmless_read(directory, "commondir", text, sizeof(text)) == (ssize_t)strlen(up) &&
+	    memcmp(text, up, strlen(up)) == 0;
 }

@@ -4,56 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "log.h"
 #include "scope.h"
-#include "text.h"
 
 #include "harmless.h"
 #include "protect.h"
+#include "quarantine.h"
 
 struct inspection {
 	const struct protect *protect;
-	const struct identity *job;
-	const char *run;
-	protect_tell *tell;
-	void *context;
-	unsigned violations;
+	bool deep; /* what lies in a new repository is looked at by nested_inspect() */
+	struct quarantine put;
 };
-
-/* One line about a path. */
-static void
-say(const struct inspection *inspection, const char *path, const char *name, const char *what,
-    const char *more)
-{
-	char line[LIMIT_PATH + 1024];
-
-	if (!text_format(line, sizeof(line), "%s/%s: %s%s", path, name, what, more))
-		line[0] = '\0'; /* cannot be: all four are bounded; an empty line still counts */
-	identity_resume(); /* whoever is told has other ids */
-	inspection->tell(inspection->context, line);
-	if (identity_assume(inspection->job) < 0)
-		fatal("filesystem ids of the job");
-}
-
-/* Out of the way, in its own directory, never over something else and through no link. */
-static void
-quarantine(struct inspection *inspection, int directory, const char *path, const char *name,
-    const char *last)
-{
-	char to[512];
-
-	inspection->violations++;
-	if (!text_format(to, sizeof(to), "%s.agent-safe-quarantine-%s", last, inspection->run))
-		return;
-	say(inspection, path, name, "made while the job ran; to be renamed to ", to);
-	if (syscall(SYS_renameat2, directory, last, directory, to, RENAME_NOREPLACE) < 0)
-		say(inspection, path, name, "could not be renamed: ", strerror(errno));
-}
 
 /* The directory that an item lies in, below `at`, through no link; and the item's last name. */
 static int
@@ -91,19 +56,19 @@ inspect_item(struct inspection *inspection, int directory, const char *path, uns
 
 		if (gone && (was->kind == PROTECT_ABSENT || was->kind == PROTECT_WITHIN || !same))
 			return;
-		say(inspection, path, name, gone ? "is gone" : "could not be looked at: ",
+		quarantine_say(&inspection->put, path, name, gone ? "is gone" : "could not be looked at: ",
 		    gone ? "" : strerror(errno));
-		inspection->violations++;
+		inspection->put.violations++;
 	} else if (same && was->kind == PROTECT_ABSENT && number == PROTECT_GIT &&
-	    harmless_repository(parent, last)) {
+	    harmless_repository(parent, last, inspection->deep)) {
 		return; /* what is in it was not there either, and was looked at with it */
 	} else if (!same || was->kind == PROTECT_ABSENT ||
 	    (was->kind == PROTECT_LINK && seen.st_ino != was->ino)) {
-		quarantine(inspection, parent, path, name, last);
+		quarantine_put_away(&inspection->put, parent, path, name, last);
 	} else if (seen.st_ino != was->ino) {
 		/* The cage's cover fell with it.  Somebody outside did that: theirs is not touched. */
-		say(inspection, path, name, "was replaced from outside while the job ran", "");
-		inspection->violations++;
+		quarantine_say(&inspection->put, path, name, "was replaced from outside while the job ran", "");
+		inspection->put.violations++;
 	}
 }
 
@@ -126,8 +91,8 @@ inspect_directory(struct inspection *inspection, int root_fd, unsigned index)
 	if (fd < 0 || fstat(fd, &seen) < 0) {
 		if (errno == ENOENT)
 			return; /* gone with all that was in it */
-		say(inspection, path, "", "could not be looked into: ", strerror(errno));
-		inspection->violations++;
+		quarantine_say(&inspection->put, path, "", "could not be looked into: ", strerror(errno));
+		inspection->put.violations++;
 		return;
 	}
 	for (unsigned i = 0; i < PROTECT_NAMES; i++)
@@ -136,17 +101,16 @@ inspect_directory(struct inspection *inspection, int root_fd, unsigned index)
 }
 
 unsigned
-protect_inspect(const struct protect *protect, int root_fd, const struct identity *job,
-    const char *run, protect_tell *tell, void *context)
+protect_inspect(const struct protect *protect, int root_fd, bool deep, const struct quarantine *order)
 {
-	struct inspection inspection = { protect, job, run, tell, context, 0 };
+	struct inspection inspection = { protect, deep, *order };
 
-	if (identity_assume(job) < 0) {
-		tell(context, "the job's files could not be looked at");
+	if (identity_assume(order->job) < 0) {
+		order->tell(order->context, "the job's files could not be looked at");
 		return 1;
 	}
 	for (unsigned i = 0; i < protect->directories; i++)
 		inspect_directory(&inspection, root_fd, i);
 	identity_resume();
-	return inspection.violations;
+	return inspection.put.violations;
 }

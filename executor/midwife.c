@@ -21,7 +21,11 @@
 #include "init.h"
 #include "midwife.h"
 
-/* A job in the host's network stays in ours, which then is the host's. */
+/*
+ * A job in the host's network stays in ours, which then is the host's.  Every other one gets a network of its
+ * own, also where it may use none and though it is a tenth of what a cage costs: in a shared one jobs would
+ * meet by abstract sockets and netlink, take each other's ports, and see each other in /proc/net.
+ */
 #define NAMESPACES (CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 #define END_MS 500 /* from the end of init's last thread to what its pidfd says of it */
 #define ABOVE 64 /* descriptors wait here until they go to their places */
@@ -159,6 +163,7 @@ write_orders(const struct labour *labour)
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, plan->audit_loss);
 	fields_put_u64(&writer, KEEP_IDLE_MS, plan->idle_ms);
 	fields_put_u64(&writer, KEEP_CPU_SECONDS, plan->cpu_seconds);
+	fields_put_u64(&writer, KEEP_FILE_BYTES, plan->file_bytes);
 	for (size_t i = 0; i < plan->secret_count; i++)
 		fields_put(&writer, KEEP_SECRET, plan->argv[plan->secrets[i].element] + plan->secrets[i].at,
 		    plan->secrets[i].length);

@@ -20,8 +20,9 @@
  * "commondir" would lead git to another configuration.
  */
 static const char *const names[PROTECT_NAMES] = { ".git", ".git/hooks", ".git/config",
-	".git/config.worktree", ".git/commondir", ".claude", ".codex", ".gemini", ".mcp.json",
-	".vscode", PLACE_POLICY_NAME };
+	".git/config.worktree", ".git/commondir", ".claude", ".codex", ".cursor", ".gemini",
+	".mcp.json", ".opencode", ".vscode", "opencode.json",
+	"opencode.jsonc", PLACE_POLICY_NAME };
 
 static bool
 is_within_git(unsigned item)
@@ -160,6 +161,18 @@ protect_is_sound(const struct protect *protect)
 	    text_path_within(protect->cwd, protect->root) &&
 	    protect->directories == count_directories(protect->root, protect->cwd) &&
 	    protect->directories <= PROTECT_DIRECTORIES;
+}
+
+bool
+protect_knows(const struct protect *protect, uint64_t ino)
+{
+	for (uint64_t i = 0; i < protect->directories; i++)
+		for (unsigned item = 0; item < PROTECT_NAMES; item++)
+			if (protect->items[i][item].kind != PROTECT_ABSENT &&
+			    protect->items[i][item].kind != PROTECT_WITHIN &&
+			    protect->items[i][item].ino == ino)
+				return true;
+	return false;
 }
 
 /* --- in the cage --- */

@@ -4,7 +4,8 @@
 /*
  * Paths in a workspace that programs outside of any cage trust: a repository's hooks and
  * configuration, the settings of agents and editors, the policy.  They are looked for in every
- * directory from the root down to the working directory.
+ * directory from the root down to the working directory; what lies elsewhere in the root is for
+ * nested.h.
  *
  * What exists when a job starts is read-only in its cage.  What does not exist is watched: if it
  * is there when the job's last process has ended, it is renamed to
@@ -19,11 +20,12 @@
 #include "limits.h"
 
 #include "identity.h"
+#include "quarantine.h"
 
-#define PROTECT_NAMES 11
+#define PROTECT_NAMES 15
 #define PROTECT_GIT 0 /* the item ".git" */
 #define PROTECT_DIRECTORIES 64 /* from the root to the working directory; deeper is refused */
-#define PROTECT_MAGIC "ASWATCH1"
+#define PROTECT_MAGIC "ASWATCH2"
 
 enum protect_kind {
 	PROTECT_ABSENT, /* watched */
@@ -69,15 +71,16 @@ bool protect_is_sound(const struct protect *protect);
  */
 int protect_cover(const struct protect *protect);
 
-/* Told about each violation, before and after something is done about it; one line, no newline. */
-typedef void protect_tell(void *context, const char *line);
-
 /*
- * After the job: compare, and put away what must not be there, under names that end in `run`.
+ * After the job: compare, and put away what must not be there, as `order` says.  deep: repositories
+ * in a new ".git" (submodules, worktrees) are looked at by nested_inspect(), else there may be none.
  * The number of violations.
  */
-unsigned protect_inspect(const struct protect *protect, int root_fd, const struct identity *job,
-    const char *run, protect_tell *tell, void *context);
+unsigned protect_inspect(const struct protect *protect, int root_fd, bool deep,
+    const struct quarantine *order);
+
+/* Is this one of those that were there? */
+bool protect_knows(const struct protect *protect, uint64_t ino);
 
 _Static_assert(sizeof(struct protect) == 8 + 2 * LIMIT_PATH + 8 + 8 * PROTECT_DIRECTORIES +
     sizeof(struct protect_item) * PROTECT_DIRECTORIES * PROTECT_NAMES, "no padding");

@@ -113,16 +113,25 @@ runs_is_recorded(const struct runs *runs, int folder)
 }
 
 int
-runs_note(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+runs_note_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts, int count)
 {
 	scoped_close int fd = -1;
+	size_t size = 0;
 
+	for (int i = 0; i < count; i++)
+		size += parts[i].iov_len;
 	umask(0);
 	fd = open_as_init(runs, folder, name, O_WRONLY | O_CREAT | O_TRUNC, 0640);
 	umask(077);
-	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+	if (fd < 0 || writev(fd, parts, count) != (ssize_t)size)
 		return -1;
 	return scope_keep(&fd);
+}
+
+int
+runs_note(const struct runs *runs, int folder, const char *name, const void *bytes, size_t size)
+{
+	return runs_note_parts(runs, folder, name, &(struct iovec){ (void *)bytes, size }, 1);
 }
 
 int

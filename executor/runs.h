@@ -5,6 +5,8 @@
  * Run folders: runs/<slot>/<uuid>.<attempt>, made and marked under the slot's init uid, by
  * descriptor.  Names of the files in them: keep.h.
  */
+#include <sys/uio.h>
+
 #include <sys/types.h>
 
 #include <stdbool.h>
@@ -29,8 +31,8 @@ int runs_open(const struct runs *runs, const struct run_name *run);
 
 /*
  * Make an empty mark of `from`, or a new one where there is no such file; one that is there already is
- * good.  A new file would cost more: ext4 looks for an inode past all that were freed lately, so a run
- * should neither take many nor leave any behind.
+ * good.  New files are what costs most on some disks (spread() of launch), so a run makes few of them,
+ * and removes none.
  */
 int runs_mark(const struct runs *runs, int folder, const char *from, const char *mark);
 bool runs_has(const struct runs *runs, int folder, const char *name);
@@ -44,6 +46,8 @@ bool runs_is_recorded(const struct runs *runs, int folder);
  */
 int runs_note(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
+int runs_note_parts(const struct runs *runs, int folder, const char *name, const struct iovec *parts,
+    int count);
 int runs_write(const struct runs *runs, int folder, const char *name, const void *bytes,
     size_t size);
 

@@ -1,5 +1,6 @@
 /* How an attempt begins. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cage_text.h"
@@ -47,7 +48,8 @@ on_prepared(struct source *source, uint32_t events)
 
 	(void)events;
 	if (!errand_finish(&attempt->executor->loop, &attempt->errand))
-		attempt_refuse(attempt, STAGE_PROGRAM, ETIMEDOUT);
+		attempt_refuse(attempt, findings->stage == STAGE_PROTECT ? STAGE_PROTECT : STAGE_PROGRAM,
+		    ETIMEDOUT);
 	else if (findings->stage != STAGE_NONE)
 		attempt_refuse(attempt, findings->stage, findings->error);
 	else if (attempt->stop)
@@ -124,7 +126,8 @@ note_cage(const struct attempt *attempt, const void *bytes, size_t length)
 	const struct executor *executor = attempt->executor;
 	struct cage_facts facts = { .layers = start_layers(executor),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
-		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY };
+		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY,
+		.nested = executor->boot.roots[attempt->root].flags & ROOT_NESTED };
 	static char text[CAGE_TEXT_BYTES]; /* large */
 	scoped_close int fd = -1;
 
@@ -208,15 +211,47 @@ start_attempt(struct executor *executor, const struct msg_run_start *order, int 
 }
 
 /*
- * There before anything of the job is made: an executor that comes after us has only the folder,
- * and believes that nothing was begun where the mark is missing.  The midwife syncs it while init
- * builds the cage, so that no disk holds up our loop.
+ * The paths that are covered or watched in the depths of the places, for those who look at the job: a power cut may
+ * take it.
  */
 static int
-note_begun(const struct attempt *attempt, const struct protect *protect, unsigned count)
+note_protected(const struct attempt *attempt, const struct nested *nested)
 {
-	return runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_BEGUN,
-	    protect, count * sizeof(*protect));
+	static char text[NESTED_BYTES]; /* as long as all paths together */
+	size_t length = 0, at = 0;
+	scoped_close int fd = -1;
+	const char *path;
+
+	while (at < nested->used) {
+		const struct nested_item *item = nested_next(nested, &at, &path);
+
+		if (item->kind == NESTED_KNOWN)
+			continue;
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", path);
+		quarantine_clean(text + length - strlen(path));
+		text[length++] = '\n';
+	}
+	if (length == 0)
+		return 0;
+	fd = runs_note(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_PROTECTED, text, length);
+	return fd < 0 ? -1 : 0;
+}
+
+/*
+ * There before anything of the job is made: an executor that comes after us has only the folder,
+ * and believes that nothing was begun where the mark is missing.  Empty where nothing is watched.
+ * The midwife syncs it while init builds the cage, so that no disk holds up our loop.
+ */
+static int
+note_begun(const struct attempt *attempt, const struct start_findings *findings)
+{
+	const struct iovec parts[] = {
+		{ (void *)findings->protect, findings->protect_count * sizeof(findings->protect[0]) },
+		{ (void *)&findings->nested, nested_size(&findings->nested) },
+	};
+
+	return runs_note_parts(&attempt->executor->runs[attempt->run.slot], attempt->folder, KEEP_BEGUN, parts,
+	    findings->protect_count > 0 ? 2 : 0);
 }
 
 void
@@ -232,6 +267,7 @@ start_permitted(struct attempt *attempt)
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
 		    .layers = network_layers(attempt->plan.network, executor->layers),
 		.protect = findings->protect, .protect_count = findings->protect_count,
+		.nested = &findings->nested,
 		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,
@@ -244,8 +280,8 @@ start_permitted(struct attempt *attempt)
 	memcpy(cage.template, executor->template, sizeof(cage.template));
 	memcpy(order.digest, attempt->digest, 32);
 	attempt->watched = cage.protect_count;
-	order.begun = begun = note_begun(attempt, cage.protect, cage.protect_count);
-	if (begun < 0 || midwife_start(&order, &midwife) < 0) {
+	order.begun = begun = note_begun(attempt, findings);
+	if (begun < 0 || note_protected(attempt, &findings->nested) < 0 || midwife_start(&order, &midwife) < 0) {
 		attempt_refuse(attempt, STAGE_KEEPER, errno);
 		return;
 	}

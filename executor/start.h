@@ -3,6 +3,7 @@
 
 /* From RUN_START to a job's midwife: plan, bounds, directory and program, intent. */
 #include "attempt.h"
+#include "nested.h"
 #include "places.h"
 #include "program.h"
 #include "protect.h"
@@ -15,6 +16,7 @@ struct start_findings {
 	struct program_found program;
 	uint32_t protect_count;
 	struct protect protect[PLACES_MOST]; /* of the root, and of write paths that are directories */
+	struct nested nested; /* what lies below them */
 };
 
 /* A plan came; plan_fd stays the caller's. */

@@ -100,6 +100,10 @@ enum root_flag {
 	ROOT_EXTRA_READ = 1 << 3,  /* no root: an entry of read_paths, no working directory lies there */
 	ROOT_EXTRA_WRITE = 1 << 4, /* no root: an entry of write_paths */
 	ROOT_EXTRA = ROOT_EXTRA_READ | ROOT_EXTRA_WRITE,
+	/* What of it is protected beside the way to the working directory: neither, then everything. */
+	ROOT_NESTED_REPOSITORIES = 1 << 5,
+	ROOT_NESTED_OFF = 1 << 6,
+	ROOT_NESTED = ROOT_NESTED_REPOSITORIES | ROOT_NESTED_OFF,
 };
 
 struct boot_root {

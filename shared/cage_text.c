@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boot.h"
 #include "cage_text.h"
 #include "fields.h"
 #include "landlock.h"
@@ -152,6 +153,17 @@ say_proc(struct page *page, const struct plan_view *view)
 		    "            can be read; its keys, messages, disks, modules and interrupts are covered\n");
 }
 
+/* What programs outside believe (protect.h, nested.h of the executor). */
+static void
+say_protected(struct page *page, const struct cage_facts *facts)
+{
+	if (facts->read_only)
+		return;
+	say(page, "protected   repositories and settings from the workspace down to where it starts%s\n",
+	    facts->nested & ROOT_NESTED_OFF ? ", nothing elsewhere" :
+	    facts->nested & ROOT_NESTED_REPOSITORIES ? ", repositories everywhere below" : " and everywhere below");
+}
+
 static void
 say_places(struct page *page, const struct plan_view *view, const struct cage_facts *facts,
     const void *plan, size_t length)
@@ -164,6 +176,7 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	    ", writable but for the protected paths and the policy (agent-safe-policy(5))\n");
 	say_extras(page, plan, length);
 	say_text(page, view, "starts in   ", PLAN_CWD, "\n");
+	say_protected(page, facts);
 	say(page, "system      /usr (and /bin, /sbin, /lib* as the host has them) and a chosen part of"
 	    " /etc, read-only\n"
 	    "            /dev: null zero full random urandom, terminals of its own\n"

@@ -16,6 +16,7 @@ struct cage_facts {
 	uint64_t layers;           /* enum layer: what a job gets on this host */
 	uint32_t landlock_abi;
 	bool read_only;            /* the root is */
+	uint64_t nested;           /* ROOT_NESTED: what of it is protected beside the way to the directory */
 	uint8_t filter_sha256[32]; /* the job's system call filter as it is loaded */
 };
 

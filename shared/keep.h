@@ -40,6 +40,7 @@ enum keep_tag {
 	KEEP_AUDIT_LOSS,     /* u64: enum audit_loss of plan.h */
 	KEEP_IDLE_MS,        /* u64: no output for this long ends it; 0: no limit */
 	KEEP_CPU_SECONDS,    /* u64: of one process; 0: no limit */
+	KEEP_FILE_BYTES,     /* u64: of one file; 0: no limit */
 	KEEP_SECRET,         /* many, at most LIMIT_SECRETS: a line that must not be kept of its output */
 	KEEP_TAG_END
 };
@@ -65,7 +66,8 @@ enum filters_tag {
 #define KEEP_DENIED "denied"       /* denied.h; only where the keeper has KEEPER_FILTERS_FD */
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
 #define KEEP_BEGUN "begun"         /* by the executor, before anything of the job is made, and durable before it
-                                      runs; protected paths as they were (protect.h); flock()ed by the living keeper */
+                                      runs; protected paths as they were (protect.h, nested.h); flock()ed by the living keeper */
+#define KEEP_PROTECTED "protected" /* by the executor: what was covered below the root, a path in each line */
 #define KEEP_RECORDED "recorded"   /* by the executor, of "begun": told to the auditor */
 #define KEEP_COLLECTED "collected" /* by the executor, of "recorded": told to auditor and broker */
 #define KEEP_LOCK "lock"           /* of an earlier release: what was locked, and */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "limits.h"
+#include "redact_find.h"
 #include "secret_scan.h"
 #include "secret_visible.h"
 #include "secrets.h"
@@ -27,12 +28,6 @@
 /* A key block without an end is masked this far: longer than any key, shorter than a night. */
 #define BLOCK_MOST (256u << 10)
 
-/* What is masked word for word; its visible characters. */
-struct literal {
-	size_t length;
-	char bytes[LIMIT_SECRET_BYTES];
-};
-
 struct redactor {
 	void (*sink)(void *context, const void *bytes, size_t length);
 	void *context;
@@ -49,16 +44,7 @@ struct redactor {
 	char visible[REDACT_WINDOW];
 	uint32_t position[REDACT_WINDOW + 1];
 	size_t literal_count;
-	struct literal literals[LIMIT_SECRETS];
-};
-
-/* Walks over the secrets of one piece: by shape, and word for word.  Each is looked for once. */
-struct finder {
-	struct secret_scan scan;       /* scan.at: where it goes on */
-	struct secret_scan behind;     /* the same behind `shaped` */
-	struct secret_span shaped;     /* the next by shape */
-	bool looked, found;
-	size_t next[LIMIT_SECRETS];    /* where each literal is next; SIZE_MAX: nowhere */
+	struct redact_literal literals[LIMIT_SECRETS];
 };
 
 struct redactor *
@@ -93,7 +79,7 @@ kind_of(const char *rule)
 		{ "jwt", MASKED_JWT }, { "bearer_token", MASKED_AUTHORIZATION },
 		{ "authorization", MASKED_AUTHORIZATION }, { "url_password", MASKED_URL_PASSWORD },
 		{ "private_key", MASKED_PRIVATE_KEY }, { "password", MASKED_NAMED },
-		{ "named_secret", MASKED_NAMED }, { "exact", MASKED_EXACT },
+		{ "named_secret", MASKED_NAMED }, { REDACT_EXACT, MASKED_EXACT },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -182,96 +168,6 @@ go_on(struct redactor *redactor, const struct secret_span *span)
 	redactor->done = redactor->length;
 }
 
-/* --- finding --- */
-
-static void
-find_begin(struct finder *finder, const struct redactor *redactor, size_t count)
-{
-	*finder = (struct finder){ .scan = { .bytes = redactor->visible, .length = count,
-		.line_start = redactor->line_start } };
-}
-
-/* The next literal from the finder's place on; false: there is none. */
-static bool
-next_literal(struct finder *finder, const struct redactor *redactor, struct secret_span *span)
-{
-	const struct secret_scan *scan = &finder->scan;
-	bool found = false;
-
-	for (size_t i = 0; i < redactor->literal_count; i++) {
-		const struct literal *literal = &redactor->literals[i];
-		const char *hit;
-
-		if (!finder->looked || finder->next[i] < scan->at) {
-			hit = memmem(scan->bytes + scan->at, scan->length - scan->at, literal->bytes, literal->length);
-			finder->next[i] = hit ? (size_t)(hit - scan->bytes) : SIZE_MAX;
-		}
-		if (finder->next[i] == SIZE_MAX || (found && finder->next[i] >= span->start))
-			continue;
-		found = true;
-		*span = (struct secret_span){ .rule = "exact", .start = finder->next[i],
-			.end = finder->next[i] + literal->length };
-	}
-	return found;
-}
-
-/* The end of the first literal that begins inside the span and goes beyond it, or the span's own. */
-static size_t
-end_of(const struct secret_span *span, const struct finder *finder, const struct redactor *redactor)
-{
-	for (size_t i = 0; i < redactor->literal_count && span->end > span->start; i++) {
-		const struct literal *literal = &redactor->literals[i];
-		size_t from = span->end < span->start + literal->length ? span->start :
-		    span->end - literal->length + 1;
-		size_t room = finder->scan.length - from, most = span->end - from + literal->length - 1;
-		const char *hit = memmem(finder->scan.bytes + from, room < most ? room : most,
-		    literal->bytes, literal->length);
-
-		if (hit)
-			return (size_t)(hit - finder->scan.bytes) + literal->length;
-	}
-	return span->end;
-}
-
-/* Literals that overlap what is masked are masked to their ends. */
-static void
-extend(struct secret_span *span, const struct finder *finder, const struct redactor *redactor)
-{
-	size_t end;
-
-	while ((end = end_of(span, finder, redactor)) > span->end)
-		span->end = end;
-}
-
-/* The next secret; the finder's place moves behind it. */
-static bool
-find_next(struct finder *finder, const struct redactor *redactor, struct secret_span *span)
-{
-	struct secret_span literal;
-	bool exact = next_literal(finder, redactor, &literal);
-
-	if (!finder->looked || (finder->found && finder->shaped.start < finder->scan.at)) {
-		finder->behind = finder->scan;
-		finder->found = secret_scan_next(&finder->behind, &finder->shaped);
-	}
-	finder->looked = true;
-	if (!exact && !finder->found)
-		return false;
-	if (exact && (!finder->found || literal.end <= finder->shaped.start)) {
-		*span = literal;
-	} else {
-		*span = finder->shaped;
-		finder->scan = finder->behind;
-		if (exact && literal.start < span->start && span->extent != SECRET_BLOCK)
-			span->start = literal.start; /* both at once */
-	}
-	if (span->extent != SECRET_BLOCK)
-		extend(span, finder, redactor);
-	if (span->end > finder->scan.at)
-		finder->scan.at = span->end;
-	return true;
-}
-
 /*
  * Mask the secrets that begin before `limit` (raw) in the held bytes.  whole: a line ends behind
  * them, so none goes on but a block.  False when a secret or block holds the rest.
@@ -281,14 +177,15 @@ mask_secrets(struct redactor *redactor, size_t limit, bool whole)
 {
 	size_t count = secret_visible(
 	    redactor->bytes, redactor->length, redactor->visible, redactor->position);
-	struct finder finder;
+	struct redact_finder finder;
 	struct secret_span span;
 
-	find_begin(&finder, redactor, count);
-	finder.scan.at = swallow(redactor, count);
+	redact_find_begin(&finder, redactor->literals, redactor->literal_count);
+	finder.scan = (struct secret_scan){ .bytes = redactor->visible, .length = count,
+		.at = swallow(redactor, count), .line_start = redactor->line_start };
 	if (redactor->block_left > 0)
 		finder.scan.at = mask_block(redactor, finder.scan.at, count, whole);
-	while (redactor->block_left == 0 && find_next(&finder, redactor, &span)) {
+	while (redactor->block_left == 0 && redact_find_next(&finder, &span)) {
 		size_t start =
 		    span.start < count ? redactor->position[span.start] : redactor->length;
 
@@ -336,7 +233,7 @@ make_room(struct redactor *redactor)
 bool
 redact_hide(struct redactor *redactor, const void *bytes, size_t length)
 {
-	struct literal *literal = &redactor->literals[redactor->literal_count];
+	struct redact_literal *literal = &redactor->literals[redactor->literal_count];
 
 	if (redactor->literal_count == LIMIT_SECRETS || length == 0 || length > LIMIT_SECRET_BYTES ||
 	    memchr(bytes, '\n', length))

@@ -37,6 +37,7 @@ stage_name(uint32_t stage)
 		[STAGE_LIMITS] = "limits", [STAGE_IDENTITY] = "identity", [STAGE_LANDLOCK] = "landlock",
 		[STAGE_SECCOMP] = "seccomp", [STAGE_KEEPER] = "keeper", [STAGE_EXEC] = "exec",
 		[STAGE_MINIMUM] = "minimum", [STAGE_STOPPED] = "stopped",
+		[STAGE_PROTECT] = "protect",
 	};
 
 	return stage < STAGE_COUNT ? names[stage] : "unknown";

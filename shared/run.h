@@ -47,6 +47,7 @@ enum stage {
 	STAGE_EXEC,      /* the kernel refused the program itself */
 	STAGE_MINIMUM,   /* a layer that the policy wants is not in force */
 	STAGE_STOPPED,   /* the executor ended before it had begun anything of the job */
+	STAGE_PROTECT,   /* what is protected in the workspace is too much, or cannot be looked through */
 	STAGE_COUNT
 };
 

@@ -100,7 +100,8 @@ $(BUILD)/measures/less: tests/hostile/measures/less.c $(filter-out %/executor/co
 	    $(wordlist 3,9,$(executor_ROW))
 # The executor without one of its layers.
 LAYERED = syscall prctl mount setsid mounts_show cage_check_namespaces fence_close rlimits_apply \
-    filter_load_job process_reset_signals filter_load_own filter_load_init protect_cover protect_inspect workdir_check decode_plan program_find_named landlock_job
+    filter_load_job process_reset_signals filter_load_own filter_load_init protect_cover protect_inspect nested_cover nested_inspect \
+    workdir_check decode_plan program_find_named landlock_job
 $(BUILD)/layers/agent-safe-executor: tests/layers/layers.c $(executor_OBJ) $(BUILD)/libshared.a
 	@mkdir -p $(@D)
 	$(CC) $(BASE) $(HARDEN) $(CFLAGS) $(EXTRA) $(LDFLAGS) -iquote shared -iquote executor -iquote tests/support \

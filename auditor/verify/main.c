@@ -160,7 +160,7 @@ read_all(const struct options *options, struct segments *segments)
 		verify_unwitnessed(&verify);
 }
 
-/* What a valid log is asked for; the exit status: 0, 2 when there is no such thing in it, 3 when it could not be given. */
+/* What a valid log is asked for; the exit status: 2 when there is no such thing in it, 3 when it could not be given. */
 static int
 give_output(const struct options *options)
 {
@@ -175,7 +175,8 @@ give_output(const struct options *options)
 	if (options->output == OUTPUT_PROOF)
 		return prove_end() ? 0 : USAGE;
 	if (options->output == OUTPUT_REKEY)
-		return operator_sign(&verify, options->request, options->secret, options->reason) ? 0 : VERDICT_UNREADABLE;
+		return operator_sign(&verify, options->request, options->secret, options->reason) ? 0 :
+		    VERDICT_UNREADABLE;
 	return options->output != OUTPUT_ANCHORS || remains_end() ? 0 : USAGE;
 }
 

@@ -347,7 +347,7 @@ end_witnesses(struct options *options)
 	const char *why = NULL;
 
 	if (options->witness_policy && (options->witnesses.count > 0 || options->has_quorum))
-		return complain("--witness-policy", "it names all witnesses and their quorum: no --witness and --quorum beside it");
+		return complain("--witness-policy", "it names all witnesses and their quorum");
 	if (options->witness_policy && !read_witness_policy(options))
 		return false;
 	if (!options->witness_policy)

@@ -106,7 +106,7 @@ take_line(struct proof *proof, const char *line, size_t length)
 	return why;
 }
 
-/* The next line with its newline, which is missing at the end of the file and where it is longer than any; its length. */
+/* The next line with its newline, without one where it is longer than any or the file ends; its length. */
 static size_t
 next_line(FILE *file, char line[LIMIT_RECORD_BYTES])
 {

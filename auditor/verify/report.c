@@ -110,6 +110,18 @@ tell_witnesses(FILE *out, const struct verify *verify, const struct witness_list
 		    verify->walk.chain.next_seq);
 }
 
+/* Heads that the log should have come to. */
+static void
+tell_missing(FILE *out, const struct verify *verify)
+{
+	uint64_t lines = verify->walk.chain.next_seq;
+
+	for (size_t i = 0; !verify->walk.fault.why && i < verify->note_count; i++)
+		if (verify->notes[i].size > lines)
+			fprintf(out, "a remembered head has %" PRIu64 " lines, this log %" PRIu64 "\n",
+			    verify->notes[i].size, lines);
+}
+
 void
 report_text(FILE *out, const struct verify *verify, const struct segments *strangers,
     const struct witness_list *witnesses)
@@ -127,6 +139,10 @@ report_text(FILE *out, const struct verify *verify, const struct segments *stran
 	else if (walk->torn > 0)
 		fprintf(out, "%" PRIu64 " bytes without a line end: %s at byte %" PRIu64 "\n", walk->torn, segment,
 		    walk->good_bytes);
+	else if (walk->chain.unsealed > 0)
+		fprintf(out, "no seal covers lines %" PRIu64 " to %" PRIu64 "\n", walk->chain.next_seq - walk->chain.unsealed,
+		    walk->chain.next_seq - 1);
+	tell_missing(out, verify);
 	fprintf(out, "%" PRIu64 " lines hold, %" PRIu64 " seals, %" PRIu64 " segments; key %s\n", walk->chain.next_seq,
 	    walk->chain.next_seal, walk->segments,
 	    walk->chain.key_known ? "trusted" : "not trusted: give --key or --trust");

@@ -150,5 +150,7 @@ witness_judge_note(const struct witness_list *witnesses, const char *note, size_
 				return "a cosignature in it is not that witness'";
 			held[i] = true;
 		}
-	return strict && !quorum_is_met(&witnesses->quorum, held) ? "no quorum of the given witnesses has cosigned it" : NULL;
+	if (strict && !quorum_is_met(&witnesses->quorum, held))
+		return "no quorum of the given witnesses has cosigned it";
+	return NULL;
 }

@@ -125,8 +125,8 @@ keep_anchors(const struct removal *removal)
 	if (status != 0)
 		unlinkat(removal->folder.fd, FRESH, 0);
 	if (status == UNREADABLE)
-		fault_die("storage_error", "the log cannot be read, or what must stay of it not be written in %s: nothing "
-		    "was removed", removal->folder.path);
+		fault_die("storage_error", "the log cannot be read, or what must stay of it not be written in %s: "
+		    "nothing was removed", removal->folder.path);
 	if (status != 0)
 		fault_die("audit_integrity_error", "the log does not verify (status %d): nothing was removed", status);
 	if (fsync(fd) < 0 || renameat(removal->folder.fd, FRESH, removal->folder.fd, ANCHORS) < 0 ||

@@ -349,6 +349,7 @@ view_job(const struct json *job, const struct json *assessment)
 	view_attempts(json_get(job, "attempts_log"));
 	view_member("result error", result, "error");
 	view_output("violations of protected paths", result, "violations");
+	view_output("protected in its depths", result, "protected");
 	view_output("standard output", result, "stdout");
 	view_output("standard error", result, "stderr");
 	view_member("truncated", result, "truncated");

@@ -16,7 +16,8 @@ flags_hold(uint64_t flags)
 	if (flags & ROOT_EXTRA)
 		return flags == ROOT_EXTRA_READ ||
 		    (flags & ~(uint64_t)ROOT_ROOT_OWNED) == ROOT_EXTRA_WRITE;
-	return flags <= (ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY);
+	return !(flags & ~(uint64_t)(ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY | ROOT_NESTED)) &&
+	    (flags & ROOT_NESTED) != ROOT_NESTED;
 }
 
 static bool

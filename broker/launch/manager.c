@@ -21,6 +21,7 @@
 #define TRIES 3         /* a scope that ends just now can neither be entered nor made */
 #define STEP_MS 10
 #define MOVE_STEPS 500  /* for a scope's start: five seconds, as busctl has for an answer */
+#define LOOK_STEPS 25   /* how often we look whether it is still starting */
 #define PAUSE_STEPS 10
 
 static void
@@ -134,21 +135,35 @@ is_within(const char *unit)
 	return strstr(text, unit) != NULL;
 }
 
+/* Until we are in it, or it is gone: one that cannot start (we were not the account's to move) is forgotten at once. */
+static bool
+await_move(const struct launch *launch, const char *unit)
+{
+	const char *const arguments[] = { "s", unit, NULL };
+
+	for (unsigned step = 1; step <= MOVE_STEPS && !is_within(unit); step++) {
+		if (step % LOOK_STEPS == 0 && !call(launch, "GetUnit", arguments))
+			break;
+		wait_steps(1);
+	}
+	return is_within(unit);
+}
+
 bool
 manager_enter_scope(const struct launch *launch, const char *unit)
 {
+	bool answered = false;
 	char pid[16];
 
 	if (!text_format(pid, sizeof(pid), "%d", (int)getpid()))
 		return false;
-	for (unsigned i = 0; i < TRIES; i++) {
-		if (make_scope(launch, unit, pid) || join_scope(launch, unit, pid)) {
-			for (unsigned k = 0; k < MOVE_STEPS && !is_within(unit); k++)
-				wait_steps(1);
-			return is_within(unit);
-		}
-		wait_steps(PAUSE_STEPS);
+	for (unsigned i = 0; i < TRIES && !answered; i++) {
+		answered = make_scope(launch, unit, pid) || join_scope(launch, unit, pid);
+		if (!answered)
+			wait_steps(PAUSE_STEPS);
 	}
+	if (answered && await_move(launch, unit))
+		return true;
 	log_warn("systemd gives no cgroup (%s): limits rest on what this one has", unit);
 	return false;
 }

@@ -109,6 +109,7 @@ keeper_on_init_ended(struct keeper *keeper, const struct msg_init_ended *message
 	keeper->facts.leftovers = message->leftovers;
 	keeper->facts.cpu_us = message->user_us + message->system_us;
 	keeper->facts.cpu_limit_us = keeper->orders.cpu_seconds * 1000000;
+	keeper->facts.file_limit = keeper->orders.file_bytes > 0;
 	keeper->end.user_us = message->user_us;
 	keeper->end.system_us = message->system_us;
 	keeper->end.max_rss_kb = message->max_rss_kb;

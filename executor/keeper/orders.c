@@ -84,6 +84,8 @@ read_field(const struct field *field, struct orders *orders)
 		return read_within(field, 0, TIMEOUT_MS_MOST, &orders->idle_ms);
 	case KEEP_CPU_SECONDS:
 		return read_within(field, 0, CPU_SECONDS_MOST, &orders->cpu_seconds);
+	case KEEP_FILE_BYTES:
+		return field_u64(field, &orders->file_bytes);
 	case KEEP_SECRET:
 		return read_secret(field, orders);
 	default:

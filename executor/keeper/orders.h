@@ -28,6 +28,7 @@ struct orders {
 	uint64_t audit_loss;   /* enum audit_loss */
 	uint64_t idle_ms;      /* without output; 0: no limit */
 	uint64_t cpu_seconds;  /* of one process; 0: no limit */
+	uint64_t file_bytes;   /* of one file; 0: no limit */
 	size_t secret_count;
 	struct {
 		size_t length;     /* from 1 up */

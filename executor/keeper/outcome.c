@@ -8,7 +8,9 @@
  *                  the cage was never finished          lost       exec may have happened: nobody knows
  *   main exited with 0                                  succeeded  leftovers do not change that
  *   main exited with n                                  exited     n
- *   main was ended by XCPU or XFSZ                      limit      the signal
+ *   main was ended by XCPU after half as much CPU
+ *       time as one process may have, or more           limit      XCPU
+ *   main was ended by XFSZ, and there is a limit        limit      XFSZ
  *   main was ended by KILL, and the cgroup counts
  *       an OOM kill                                     oom        KILL
  *   main was ended by KILL after as much CPU time
@@ -20,6 +22,8 @@
  *       by a signal, and with it all its processes      signalled  KILL
  *   else (init broke off, or was not ours to wait for)  lost
  *
+ * Both signals can be sent by anybody, and are no limit where none was set.  Of CPU time half is enough:
+ * the kernel counts for this limit by ticks, which can be far from the time that is told in the end.
  * Who ignores XCPU is killed by the kernel five seconds of CPU time later (executor/rlimits.c), and
  * nothing but the time that was used tells this KILL from one that a job of long standing has
  * sent itself.
@@ -58,8 +62,16 @@ outcome_of_stop(enum cause cause)
 static bool
 is_out_of_time(const struct outcome_facts *facts)
 {
-	return killed_by(facts->main_status, SIGXCPU) || (killed_by(facts->main_status, SIGKILL) &&
-	    facts->cpu_limit_us > 0 && facts->cpu_us >= facts->cpu_limit_us);
+	if (facts->cpu_limit_us == 0)
+		return false;
+	return (killed_by(facts->main_status, SIGXCPU) && facts->cpu_us >= facts->cpu_limit_us / 2) ||
+	    (killed_by(facts->main_status, SIGKILL) && facts->cpu_us >= facts->cpu_limit_us);
+}
+
+static bool
+is_too_large(const struct outcome_facts *facts)
+{
+	return facts->file_limit && killed_by(facts->main_status, SIGXFSZ);
 }
 
 /* The main process ended by itself. */
@@ -74,7 +86,7 @@ outcome_of_main(const struct outcome_facts *facts)
 		return OUTCOME_LOST;
 	if (killed_by(status, SIGKILL) && facts->oom_kills > 0)
 		return OUTCOME_OOM;
-	return is_out_of_time(facts) || killed_by(status, SIGXFSZ) ? OUTCOME_LIMIT : OUTCOME_SIGNALLED;
+	return is_out_of_time(facts) || is_too_large(facts) ? OUTCOME_LIMIT : OUTCOME_SIGNALLED;
 }
 
 /* Init ended without a word about the main process. */

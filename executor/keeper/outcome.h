@@ -32,6 +32,7 @@ struct outcome_facts {
 	uint64_t fork_failures; /* for the limit of its own cgroup, 0 where there is none */
 	uint64_t cpu_us;       /* of the main process and what it waited for */
 	uint64_t cpu_limit_us; /* of one process, 0: none */
+	bool file_limit;       /* there is one of a file's size */
 	enum cause cause;
 	bool killed;         /* we sent KILL before the main process was reported */
 	bool capture_fault;

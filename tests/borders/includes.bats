@@ -69,3 +69,11 @@ foreign() {
 	# shellcheck disable=SC2086
 	nothing "$(dpkg -S $paths | grep -vE '^(libc6-dev|linux-libc-dev|libgcc-[0-9]+-dev)(:|,)')"
 }
+
+# What no program needs is not installed by `make deps` either.
+@test "tests link with the libraries of programs only" {
+	local known
+	known=$(rows | grep -oE -- '-l[a-z0-9]+' | sort -u)
+	nothing "$(grep -rhoE 'libs: .*' "$ROOT/tests/unit" "$ROOT/tests/fuzz" | grep -oE -- ' -l[a-z0-9]+' | tr -d ' ' | sort -u |
+	    grep -vxF "$known")"
+}

@@ -89,15 +89,23 @@ signals_are_told_as_they_are(void **state)
 }
 
 static void
-cpu_time_and_file_size_are_limits(void **state)
+cpu_time_and_file_size_are_limits_where_there_is_one(void **state)
 {
-	struct run_end end = rig_run(&rig, &(struct rig_job){ .script = "kill -XCPU $$" });
+	const char *const size = "ulimit -c 0; kill -XFSZ $$", *const time = "ulimit -c 0; kill -XCPU $$";
+	struct run_end end = rig_run(&rig, &(struct rig_job){ .script = "ulimit -c 0; ulimit -St 1; while :; do :; done",
+	    .cpu_seconds = 1, .timeout_ms = 60000 });
 
 	(void)state;
 	assert_outcome(&end, OUTCOME_LIMIT, -1, SIGXCPU);
 	rig_clean(&rig);
-	end = rig_run(&rig, &(struct rig_job){ .script = "ulimit -c 0; kill -XFSZ $$" });
+	end = rig_run(&rig, &(struct rig_job){ .script = size, .file_bytes = 4096 });
 	assert_outcome(&end, OUTCOME_LIMIT, -1, SIGXFSZ);
+	rig_clean(&rig);
+	end = rig_run(&rig, &(struct rig_job){ .script = size });
+	assert_outcome(&end, OUTCOME_SIGNALLED, -1, SIGXFSZ);
+	rig_clean(&rig);
+	end = rig_run(&rig, &(struct rig_job){ .script = time });
+	assert_outcome(&end, OUTCOME_SIGNALLED, -1, SIGXCPU);
 }
 
 static void
@@ -361,7 +369,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(exit_codes_are_told_as_they_are),
 		TEST(signals_are_told_as_they_are),
-		TEST(cpu_time_and_file_size_are_limits),
+		TEST(cpu_time_and_file_size_are_limits_where_there_is_one),
 		TEST(usage_is_that_of_the_whole_job),
 		TEST(who_ignores_term_is_killed_after_the_grace),
 		TEST(a_stopped_job_is_killed_after_the_grace),

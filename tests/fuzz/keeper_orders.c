@@ -24,6 +24,7 @@ write_orders(struct fields_writer *writer, const struct orders *orders)
 	fields_put_u64(writer, KEEP_AUDIT_LOSS, orders->audit_loss);
 	fields_put_u64(writer, KEEP_IDLE_MS, orders->idle_ms);
 	fields_put_u64(writer, KEEP_CPU_SECONDS, orders->cpu_seconds);
+	fields_put_u64(writer, KEEP_FILE_BYTES, orders->file_bytes);
 	for (size_t i = 0; i < orders->secret_count; i++)
 		fields_put(writer, KEEP_SECRET, orders->secrets[i].bytes, orders->secrets[i].length);
 }

@@ -1,5 +1,5 @@
 /* Masking in one write equals masking byte by byte; looking for secrets stays inside the text.
- * links: shared/redact.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c */
+ * links: shared/redact.c shared/redact_find.c shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -182,6 +182,15 @@ hooks(const char *mark)
 	return failed;
 }
 
+/* The same in the depths of the workspace. */
+static int
+hooks_below(const char *mark)
+{
+	if ((mkdir("below", 0755) < 0 && errno != EEXIST) || chdir("below") < 0)
+		return 1;
+	return hooks(mark);
+}
+
 static int
 count_capabilities(void)
 {
@@ -254,7 +263,7 @@ run_with(const char *name, const char *value)
 {
 	static const struct { const char *name; int (*run)(const char *value); } errands[] = {
 		{ "exit", end_with }, { "signal", end_by_signal }, { "spin", spin }, { "flood", flood },
-		{ "hooks", hooks }, { "connect", probe_connect }, { "listen-unbound", listen_unbound } };
+		{ "hooks", hooks }, { "hooks-below", hooks_below }, { "connect", probe_connect }, { "listen-unbound", listen_unbound } };
 
 	for (size_t i = 0; i < sizeof(errands) / sizeof(errands[0]); i++)
 		if (strcmp(name, errands[i].name) == 0)

@@ -114,6 +114,29 @@ unnoticed() {
 	layers_row protect_inspect "a job that made .git/hooks has succeeded"
 }
 
+# The probe's errand writes .git/config and .git/hooks in a directory below its own.
+planted_below() {
+	echo "$1" >"$WS_BIN/layer"
+	workspace_stop
+	layers_refresh
+	workspace_start
+	hostile_run -- hooks-below "$WS_TOP/planted"
+}
+
+@test "protected paths in the depths: what exists is covered, what does not is looked for" {
+	planted_below none
+	jq -e '.attempts_log[-1].outcome == "violated"' "$JOB"
+	planted_below nested_inspect
+	jq -e '.status == "succeeded"' "$JOB"
+	layers_row nested_inspect "a job that made below/.git/hooks has succeeded"
+	# now it is there
+	planted_below none
+	jq -e '.attempts_log[-1].outcome == "exited"' "$JOB"
+	planted_below nested_cover
+	jq -e '.status == "succeeded"' "$JOB"
+	layers_row nested_cover "a job that wrote to below/.git/hooks has succeeded"
+}
+
 # --- what only somebody outside can see ------------------------------------------------------------------
 
 # While a job runs: sets init and executor.

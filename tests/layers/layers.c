@@ -39,6 +39,7 @@
 #include "masks.h"
 #include "mounts.h"
 #include "program.h"
+#include "nested.h"
 #include "protect.h"
 #include "rlimits.h"
 #include "workdir.h"
@@ -297,6 +298,7 @@ LAYER(filter_load_job, "filters", (enum profile profile, enum network network), 
 LAYER(filter_load_own, "own_filter", (void), ())
 LAYER(filter_load_init, "init_filter", (void), ())
 LAYER(protect_cover, "protect_cover", (const struct protect *protect), (protect))
+LAYER(nested_cover, "nested_cover", (const struct nested *nested), (nested))
 LAYER(workdir_check, "workdir", (const struct resolve_world *world, const struct plan *plan), (world, plan))
 
 /* A part of Landlock, and with it what reads that part back. */
@@ -325,16 +327,28 @@ __wrap_process_reset_signals(void)
 		__real_process_reset_signals();
 }
 
-unsigned __real_protect_inspect(const struct protect *protect, int root_fd, const struct identity *job,
-    const char *run, protect_tell *tell, void *context);
-unsigned __wrap_protect_inspect(const struct protect *protect, int root_fd, const struct identity *job,
-    const char *run, protect_tell *tell, void *context);
+unsigned __real_protect_inspect(const struct protect *protect, int root_fd, bool deep,
+    const struct quarantine *order);
+unsigned __wrap_protect_inspect(const struct protect *protect, int root_fd, bool deep,
+    const struct quarantine *order);
 
 unsigned
-__wrap_protect_inspect(const struct protect *protect, int root_fd, const struct identity *job,
-    const char *run, protect_tell *tell, void *context)
+__wrap_protect_inspect(const struct protect *protect, int root_fd, bool deep, const struct quarantine *order)
 {
-	return without("protect_inspect") ? 0 : __real_protect_inspect(protect, root_fd, job, run, tell, context);
+	return without("protect_inspect") ? 0 : __real_protect_inspect(protect, root_fd, deep, order);
+}
+
+int __real_nested_inspect(const struct nested *nested, const struct protect *way, int root_fd, unsigned *entries,
+    const struct quarantine *order, unsigned *violations);
+int __wrap_nested_inspect(const struct nested *nested, const struct protect *way, int root_fd, unsigned *entries,
+    const struct quarantine *order, unsigned *violations);
+
+int
+__wrap_nested_inspect(const struct nested *nested, const struct protect *way, int root_fd, unsigned *entries,
+    const struct quarantine *order, unsigned *violations)
+{
+	return without("nested_inspect") ? 0 :
+	    __real_nested_inspect(nested, way, root_fd, entries, order, violations);
 }
 
 /* --- what was approved --- */

@@ -1,4 +1,5 @@
 /* The scratch world around one executor. */
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <signal.h>
@@ -253,6 +255,19 @@ make_cgroup(struct cage_rig *rig)
 	}
 }
 
+/* As launch does it (state.c there): a hint to the filesystem. */
+static void
+spread_runs(const struct cage_rig *rig)
+{
+	int flags, fd = open(rig->boot.runs_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0) {
+		flags |= FS_TOPDIR_FL;
+		ioctl(fd, FS_IOC_SETFLAGS, &flags);
+	}
+	close(fd);
+}
+
 void
 cage_world_make(struct cage_rig *rig)
 {
@@ -270,6 +285,7 @@ cage_world_make(struct cage_rig *rig)
 	if (rig->beside)
 		make_extras(rig);
 	make(rig, "runs", 0710, rig->boot.executor_uid, rig->boot.broker_gid);
+	spread_runs(rig);
 	for (unsigned i = 0; i < CAGE_RIG_SLOTS; i++) {
 		text_format(name, sizeof(name), "runs/%u", i);
 		make(rig, name, 02750, rig->boot.slots[i].init, rig->boot.broker_gid);

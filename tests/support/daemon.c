@@ -132,6 +132,7 @@ write_orders(pid_t init)
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, 0);
 	fields_put_u64(&writer, KEEP_IDLE_MS, 0);
 	fields_put_u64(&writer, KEEP_CPU_SECONDS, 0);
+	fields_put_u64(&writer, KEEP_FILE_BYTES, 0);
 	fd = fields_seal(&writer, "orders");
 	fields_free(&writer);
 	return fd;

@@ -48,6 +48,8 @@ say_ended(const struct channel *keeper, int status, const struct rusage *usage)
 
 	message.body.init_ended.status = status;
 	message.body.init_ended.leftovers = kill(-1, 0) == 0; /* somebody but us is alive */
+	message.body.init_ended.user_us = (uint64_t)(usage->ru_utime.tv_sec * 1000000 + usage->ru_utime.tv_usec);
+	message.body.init_ended.system_us = (uint64_t)(usage->ru_stime.tv_sec * 1000000 + usage->ru_stime.tv_usec);
 	message.body.init_ended.max_rss_kb = (uint64_t)usage->ru_maxrss;
 	say(keeper, &message);
 }

@@ -65,7 +65,8 @@ write_orders(const struct rig_job *job, pid_t init)
 	fields_put_u64(&writer, KEEP_INIT_PID, (uint64_t)init);
 	fields_put_u64(&writer, KEEP_AUDIT_LOSS, 0);
 	fields_put_u64(&writer, KEEP_IDLE_MS, job->idle_ms);
-	fields_put_u64(&writer, KEEP_CPU_SECONDS, 0);
+	fields_put_u64(&writer, KEEP_CPU_SECONDS, job->cpu_seconds);
+	fields_put_u64(&writer, KEEP_FILE_BYTES, job->file_bytes);
 	fd = need(fields_seal(&writer, "orders"), "orders");
 	fields_free(&writer);
 	return fd;

@@ -30,6 +30,7 @@ struct rig_job {
 	uint64_t idle_ms;
 	uint64_t keep_bytes;           /* 0: 1 MiB */
 	uint64_t output_bytes;
+	uint64_t cpu_seconds, file_bytes; /* of the orders alone: the script lowers them itself */
 	bool with_cgroup;
 	int pipe_bytes;                /* of the output's pipe; 0: as the kernel makes it */
 	const char *orders;            /* these bytes instead of orders */

@@ -478,7 +478,7 @@ class Broker:
         items += [(BOOT["BOOT_SLOT_JOB"], 100 + i) for i in range(self.slots)]
         items += [(BOOT["BOOT_SLOT_INIT"], 200 + i) for i in range(self.slots)]
         items += [(BOOT["BOOT_ROOT_PATH"], self.work), (BOOT["BOOT_ROOT_FLAGS"], self.root_flags),
-                  (BOOT["BOOT_ROOT_UID"], st.st_uid), (BOOT["BOOT_ROOT_GID"], st.st_gid),
+                  (BOOT["BOOT_ROOT_UID"], st.st_uid), (BOOT["BOOT_ROOT_GID"], st.st_gid), (BOOT["BOOT_ROOT_INDEX"], 0),
                   (BOOT["BOOT_POLICY_SHA256"], sha256), (BOOT["BOOT_LAYERS"], 0),
                   (BOOT["BOOT_NETWORK"], 0), (BOOT["BOOT_COURIER_ID"], 0), (BOOT["BOOT_COURIER_PID"], 0),
                   (BOOT["BOOT_AUDIT_REQUIRE"], 0), (BOOT["BOOT_AUDIT_QUORUM"], 0), (BOOT["BOOT_AUDIT_SECONDS"], 0),

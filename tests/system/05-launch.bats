@@ -208,6 +208,8 @@ refused() {
 	is runs "$((base + 1)):$base 750"
 	is runs/0 "$((base + 4)):$base 2750"
 	is runs/2 "$((base + 8)):$base 2750"
+	# Where the filesystem knows of it: slots lie apart.
+	[ "$(stat -f -c %T "$LT_STATE")" != ext2/ext3 ] || lsattr -d "$LT_STATE/runs" | grep '^[^ ]*T'
 	is control.sock "0:0 600"
 	is propose.sock "0:0 666"
 	fact "executor runs-make ok"

@@ -212,15 +212,16 @@ setup() { need_root; }
 
 @test "nobody of the trio, its keepers and its jobs is uid 0; launch is gone" {
 	local id pid
-	id=$(propose -- sleep 3)
+	id=$(propose -- sleep 50)
 	agent_safe approve "$id" --by ana
 	agent_safe run "$id" --execute >/dev/null &
-	wait_until 5 keeper_runs
+	wait_until 40 keeper_runs
 	for pid in $(workspace_holders); do
 		[ "$(readlink "/proc/$pid/exe")" != "$WS_BIN/agent-safe" ] || continue
 		refute grep -E '^Uid:.*\b0\b' "/proc/$pid/status"
 	done
 	[ -z "$(running "$WS_BIN/agent-safe-launch")" ]
+	agent_safe cancel "$id" >/dev/null
 	wait
 }
 
@@ -228,10 +229,10 @@ keeper_runs() { [ -n "$(running "$WS_BIN/agent-safe-keeper")" ]; }
 
 @test "keeper, init and job of a run: three uids at most two alike, capabilities none, KILL, none" {
 	local id keeper init job
-	id=$(propose -- sleep 3)
+	id=$(propose -- sleep 50)
 	agent_safe approve "$id" --by ana
 	agent_safe run "$id" --execute >/dev/null &
-	wait_until 5 find_job
+	wait_until 40 find_job
 
 	[ "$(caps_of "$keeper")" = "$NO_CAPS" ]
 	[ "$(caps_of "$job")" = "$NO_CAPS" ]
@@ -247,6 +248,7 @@ keeper_runs() { [ -n "$(running "$WS_BIN/agent-safe-keeper")" ]; }
 	for ns in pid mnt net ipc uts cgroup; do
 		[ "$(readlink "/proc/$job/ns/$ns")" != "$(readlink "/proc/self/ns/$ns")" ]
 	done
+	agent_safe cancel "$id" >/dev/null
 	wait
 }
 

@@ -75,6 +75,15 @@ PY
 	run "$VERIFY" --json --note "$BATS_TEST_TMPDIR/note" "$LOG"
 	[ "$status" -eq 5 ]
 	[[ "$output" == *'"verdict":"truncated"'* ]]
+	run "$VERIFY" --note "$BATS_TEST_TMPDIR/note" "$LOG"
+	[[ "$output" == *'a remembered head has 13 lines, this log 10'* ]]
+}
+
+@test "lines that no seal covers are named: exit 6" {
+	sed -i '$d' "$LOG/$SECOND"
+	run "$VERIFY" "$LOG"
+	[ "$status" -eq 6 ]
+	[[ "$output" == *'no seal covers lines 12 to 12'* ]]
 }
 
 @test "another root than a note that was kept is a fork: exit 5" {

@@ -70,7 +70,8 @@ all_in() {
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/types")" -gt 28 ]
 	all_in "$page" <"$BATS_TEST_TMPDIR/types"
 	{
-		grep -oE '(json_add_[a-z]+|add_text|add_digest|add_stream)\([a-z_]+, "[a-z_0-9]+"' "$ROOT/broker/record.c" | cut -d'"' -f2
+		grep -ohE '(json_add_[a-z]+|record_add_text|record_add_digest|add_stream)\([a-z_]+, "[a-z_0-9]+"' \
+		    "$ROOT"/broker/record*.c | cut -d'"' -f2
 		grep -oE '\\"[a-z_0-9]+\\":' "$ROOT"/auditor/compose*.c "$ROOT/auditor/on_broker.c" "$ROOT/auditor/on_executor.c" \
 		    "$ROOT/auditor/chain.c" "$ROOT/auditor/recover.c" "$ROOT/auditor/pen.c" | grep -oE '[a-z_0-9]+\\":$' | tr -d '\\":'
 		sed -n 's/.*put_member(text, "\([a-z_]*\)".*/\1/p' "$ROOT"/auditor/compose_end.c

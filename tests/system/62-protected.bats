@@ -48,3 +48,36 @@ setup() { need_root; }
 	rm "$WS/proj/leave"
 	[ "$(ls -AR "$WS" | sort)" = "$before" ]
 }
+
+@test "what is protected in the depths stands in the result, and so does what was planted there" {
+	command -v git >/dev/null || skip "no git here"
+	as_uid "$WS_UID" sh -c 'mkdir -p "$1/vendor" && git init -q "$1/vendor/lib"' sh "$WS/proj"
+	script deep <<-'END'
+	#!/bin/sh
+	echo x >vendor/lib/.git/hooks/post-checkout; mkdir -p d/.vscode; git init -q made; echo done
+	END
+	job -- sh deep
+	job_is '.status == "failed" and .error_class == "violated"'
+	job_is '.result.stdout == "done\n" and (.result.violations | split("\n") | map(select(. != "")) | length == 1)'
+	job_is '.result.violations | test("/proj/d/[.]vscode: made while the job ran")'
+	job_is '.result.protected | split("\n") | map(sub(".*/proj/"; "")) |
+	    index("vendor/lib/.git/hooks") and index("vendor/lib/.git/config")'
+	[ ! -e "$WS/proj/vendor/lib/.git/hooks/post-checkout" ] && [ ! -e "$WS/proj/d/.vscode" ] && [ -e "$WS/proj/made/.git/HEAD" ]
+	agent_safe show "$(command jq -r .id "$JOB")" -o table | grep -q 'vendor/lib/.git/hooks'
+	rm -r "$WS/proj/vendor" "$WS/proj/d" "$WS/proj/made" "$WS/proj/deep"
+}
+
+@test "a workspace that cannot be looked through runs nothing, and the result says where to read on" {
+	as_uid "$WS_UID" mkdir -p "$WS/proj/$(printf 'd/%.0s' $(seq 140))"
+	job -- true
+	job_is '.status == "failed" and (.attempts_log[-1] | .outcome == "refused" and .stage == "protect")'
+	job_is '.result.error | test("nested in agent-safe-policy")'
+	workspace_policy <<<"$(command jq '.allowed_working_roots |= map((if type == "string" then {path: .} else . end) + {nested: "off"})' \
+	    "$WS/agent-safe-policy.json")"
+	workspace_stop
+	workspace_start
+	job -- true
+	job_is '.status == "succeeded"'
+	agent_safe show "$(command jq -r .id "$JOB")" | command jq -e '.cage | test("down to where it starts, nothing elsewhere")'
+	rm -r "$WS/proj/d"
+}

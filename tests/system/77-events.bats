@@ -177,7 +177,7 @@ begin() {
 	rm -f "$WS_STATE/broker/queue.db-wal"
 	cat "$WS_TOP/old.db" >"$WS_STATE/broker/queue.db"
 	agent_safe db resync --by ana >/dev/null
-	emits db.resync by log_next_sn queue_next_sn
+	emits db.resync by log_next_sn queue_next_sn dropped
 	emits log.recover reason 'unsealed*' 'torn*' 'log_next_sn*' 'database_next_sn*'
 	one_is '.reason == "db_resync"'
 }

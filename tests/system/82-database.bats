@@ -239,6 +239,20 @@ first_database() {
 	END
 }
 
+@test "a job that ran and was pruned may be imported again, and runs again" {
+	local id i
+	first_database "$WS_TOP/first.db" <<<'status = "queued"; command = "[\"sh\", \"-c\", \"echo x >>again\"]"'
+	for i in 1 2; do
+		agent_safe import "$WS_TOP/first.db" | jq -e '.imported == 1'
+		id=$(agent_safe list --status queued | jq -r '.[0].id')
+		agent_safe approve "$id" --by ana >/dev/null
+		agent_safe run "$id" --execute | jq -e '.status == "succeeded" and .attempts == 1'
+		[ "$(wc -l <"$WS/proj/again")" = "$i" ]
+		agent_safe prune --older-than 0 | jq -e '.pruned == 1'
+	done
+	agent_safe audit-verify | jq -e .valid
+}
+
 @test "import: odd bytes, secrets, large and damaged rows leave the rest and the broker whole, and nothing secret is taken over" {
 	local broker
 	broker=$(agent_safe status | jq -r .pids.broker)

@@ -100,3 +100,25 @@ kill_daemons() {
 	# What a folder takes is what prune reckons with.
 	agent_safe prune --max-bytes 0 --dry-run | jq -e --argjson s "$(du -s -B1 "$folder" | cut -f1)" '.bytes >= $s'
 }
+
+uncollected() { find "$WS_STATE/runs" -name recorded | wc -l; }
+all_collected() { [ "$(uncollected)" = 0 ]; }
+
+@test "many folders whose mark a power cut took back hinder no start and no run, and are all collected" {
+	need_root
+	local folder i
+	workspace_start
+	run_job true | jq -e '.status == "succeeded"'
+	agent_safe serve --stop >/dev/null
+	folder=$(find "$WS_STATE/runs" -name '*.1')
+	wait_until 20 test -e "$folder/collected"
+	mv "$folder/collected" "$folder/recorded"
+	# More than there are attempts at once.
+	for i in $(seq 300); do cp -a "$folder" "${folder%/*}/$(cat /proc/sys/kernel/random/uuid).1"; done
+	workspace_start
+	run_job true | jq -e '.status == "succeeded"'
+	wait_until 60 all_collected
+	[ "$(find "$WS_STATE/runs" -name collected | wc -l)" -ge 301 ]
+	refute grep -E 'more runs than slots|EBUSY|refused at' "$WS_STATE/trio.log"
+	agent_safe audit-verify | jq -e .valid
+}

@@ -27,6 +27,8 @@ struct intent {
 	unsigned arg_count;
 	const char *cwd;
 	bool without_profile, twice_uid;
+	unsigned secret_count;
+	uint64_t secrets[3]; /* FACT_ARG_SECRET */
 };
 
 static size_t
@@ -51,6 +53,8 @@ compose(const struct intent *intent)
 	if (!intent->without_profile)
 		fields_put_text(&writer, FACT_PROFILE, "default");
 	fields_put_text(&writer, FACT_NETWORK, "tcp-ports 53 443");
+	for (unsigned i = 0; i < intent->secret_count; i++)
+		fields_put_u64(&writer, FACT_ARG_SECRET, intent->secrets[i]);
 	length = compose_intent(body, &run, digest, writer.bytes, writer.length);
 	fields_free(&writer);
 	return length;
@@ -126,6 +130,25 @@ a_long_argv_becomes_count_bytes_and_digest(void **state)
 	digest_end(&sum, wanted);
 	assert_true(strict_text(argv.at, argv.left, "sha256", &argv) && scan_hex(&argv, found, 32));
 	assert_memory_equal(found, wanted, 32);
+}
+
+static void
+a_secret_argument_is_told_by_its_hmac(void **state)
+{
+	static const char mac[] = "abababababababababababababababababababababababababababababababab";
+
+	(void)state;
+	assert_strict(compose(&(struct intent){ .arg = mac, .arg_length = 64, .arg_count = 2, .secret_count = 1,
+	    .secrets = { 2 } }));
+	assert_non_null(strstr(body, "\"argv\":[\"prog\",\"abab"));
+	assert_non_null(strstr(body, "abab\",{\"redacted\":true,\"hmac\":\"abab"));
+	/* An element that is not there, one twice, backwards. */
+	assert_int_equal(compose(&(struct intent){ .arg = mac, .arg_length = 64, .arg_count = 1, .secret_count = 1,
+	    .secrets = { 2 } }), 0);
+	assert_int_equal(compose(&(struct intent){ .arg = mac, .arg_length = 64, .arg_count = 1, .secret_count = 2,
+	    .secrets = { 1, 1 } }), 0);
+	assert_int_equal(compose(&(struct intent){ .arg = mac, .arg_length = 64, .arg_count = 2, .secret_count = 2,
+	    .secrets = { 2, 1 } }), 0);
 }
 
 static void
@@ -314,6 +337,7 @@ main(void)
 		cmocka_unit_test(an_intent_is_one_strict_object),
 		cmocka_unit_test(any_bytes_of_argv_become_strict_json),
 		cmocka_unit_test(a_long_argv_becomes_count_bytes_and_digest),
+		cmocka_unit_test(a_secret_argument_is_told_by_its_hmac),
 		cmocka_unit_test(the_worst_paths_still_fit),
 		cmocka_unit_test(what_landlock_has_taken_is_told_with_the_start),
 		cmocka_unit_test(missing_doubled_and_foreign_facts_are_refused),

@@ -460,6 +460,75 @@ options_are_there_once_and_within_bounds(void **state)
 	}
 }
 
+/* --- what of argv is secret --- */
+
+/* A good plan whose argv is tool, "--password=hunter2", "a\nb"; key and secrets behind it. */
+static bool
+decodes_secrets(size_t key_length, const struct plan_secret *secrets, size_t count)
+{
+	static const unsigned char key[33] = { 7 };
+	size_t length;
+	unsigned char *bytes = plan_bytes(0, FLAW_NONE, 0, &length);
+	struct fields_writer writer;
+	struct fields_reader reader;
+	struct field field;
+	bool good;
+
+	fields_begin(&writer, PLAN_MAGIC);
+	assert_true(fields_open(&reader, PLAN_MAGIC, bytes, length));
+	while (fields_next(&reader, &field)) {
+		fields_put(&writer, field.tag, field.bytes, field.length);
+		if (field.tag == PLAN_ARG) {
+			fields_put_text(&writer, PLAN_ARG, "--password=hunter2");
+			fields_put_text(&writer, PLAN_ARG, "a\nb");
+		}
+	}
+	if (key_length > 0)
+		fields_put(&writer, PLAN_SECRET_KEY, key, key_length);
+	for (size_t i = 0; i < count; i++)
+		fields_put(&writer, PLAN_SECRET, &secrets[i], sizeof(secrets[i]));
+	good = decode_plan(&plan, writer.bytes, writer.length);
+	fields_free(&writer);
+	free(bytes);
+	return good;
+}
+
+static void
+secrets_of_argv_arrive_with_their_key(void **state)
+{
+	static const struct plan_secret secrets[] = { { 1, 11, 7 }, { 1, 0, 18 }, { 2, 0, 1 } };
+
+	(void)state;
+	assert_true(decodes_secrets(32, secrets, 3));
+	assert_int_equal(plan.secret_count, 3);
+	assert_int_equal(plan.secret_key[0], 7);
+	assert_memory_equal(plan.argv[plan.secrets[0].element] + plan.secrets[0].at, "hunter2", 7);
+	decode_free(&plan);
+}
+
+static void
+secrets_of_argv_keep_their_bounds(void **state)
+{
+	static const struct plan_secret wrong[] = { { 0, 0, 4 }, { 3, 0, 1 }, { 1, 0, 0 }, { 1, 12, 7 }, { 1, 19, 1 },
+		{ 1, UINT32_MAX, 2 }, { 1, 0, UINT32_MAX }, { 2, 0, 3 } };
+	static const struct plan_secret backwards[] = { { 2, 0, 1 }, { 1, 11, 7 } };
+	static struct plan_secret many[LIMIT_SECRETS + 1];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_false(decodes_secrets(32, &wrong[i], 1));
+	assert_false(decodes_secrets(32, backwards, 2));
+	assert_false(decodes_secrets(32, NULL, 0));
+	assert_false(decodes_secrets(31, &backwards[1], 1));
+	assert_false(decodes_secrets(33, &backwards[1], 1));
+	assert_false(decodes_secrets(0, &backwards[1], 1));
+	for (size_t i = 0; i < LIMIT_SECRETS + 1; i++)
+		many[i] = backwards[1];
+	assert_false(decodes_secrets(32, many, LIMIT_SECRETS + 1));
+	assert_true(decodes_secrets(32, many, LIMIT_SECRETS));
+	decode_free(&plan);
+}
+
 int
 main(void)
 {
@@ -472,6 +541,8 @@ main(void)
 		cmocka_unit_test(optional_fields_keep_their_bounds),
 		cmocka_unit_test(an_optional_field_is_there_once_and_in_its_place),
 		cmocka_unit_test(every_field_has_its_size),
+		cmocka_unit_test(secrets_of_argv_arrive_with_their_key),
+		cmocka_unit_test(secrets_of_argv_keep_their_bounds),
 		cmocka_unit_test(any_byte_cut_off_is_noticed),
 		cmocka_unit_test(unknown_tags_and_bytes_left_over_are_refused),
 		cmocka_unit_test(paths_are_clean_and_nested),

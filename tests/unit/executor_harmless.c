@@ -1,4 +1,4 @@
-/* links: executor/harmless.c */
+/* links: executor/harmless.c executor/harmless_config.c executor/harmless_pointer.c shared/text.c */
 /* A ".git" that a job made: what `git init` makes is harmless, and whatever is beside that is not. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,9 +58,9 @@ what_init_makes_is_harmless(void **state)
 {
 	(void)state;
 	assert_int_equal(shell(INIT), 0);
-	assert_true(harmless_repository(AT_FDCWD, ".git"));
+	assert_true(harmless_repository(AT_FDCWD, ".git", false));
 	assert_int_equal(shell("rm -rf .git/hooks .git/config"), 0);
-	assert_true(harmless_repository(AT_FDCWD, ".git"));
+	assert_true(harmless_repository(AT_FDCWD, ".git", false));
 }
 
 static void
@@ -103,24 +103,104 @@ anything_beside_it_is_not(void **state)
 		snprintf(script, sizeof(script), "chmod 755 .git/hooks 2>/dev/null; rm -rf g h c second; %s; %s", INIT,
 		    changes[i]);
 		assert_int_equal(shell(script), 0);
-		if (harmless_repository(AT_FDCWD, ".git"))
+		if (harmless_repository(AT_FDCWD, ".git", false))
 			fail_msg("harmless: %s", changes[i]);
 	}
+}
+
+/* What git 2.28 to 2.47 writes for clone, fetch, gc, worktree add and submodule add. */
+static void
+what_clone_and_others_make_is_harmless(void **state)
+{
+	static const char config[] = "[core]\n\trepositoryformatversion = 1\n\tfilemode = true\n\tbare = false\n"
+	    "[extensions]\n\tobjectformat = sha256\n[remote \"origin\"]\n\turl = /srv/a b/lib.git\n"
+	    "\tfetch = +refs/heads/*:refs/remotes/origin/*\n\ttagOpt = --no-tags\n[branch \"main\"]\n\tremote = origin\n"
+	    "\tmerge = refs/heads/main\n[submodule]\n\tactive = .\n[submodule \"a/b\"]\n\turl = git@host:a/b.git\n"
+	    "\tactive = true\n[user]\n\tname = A. B\n\temail = a@b.invalid\n";
+
+	(void)state;
+	assert_true(harmless_config(config, strlen(config), 0));
+	assert_int_equal(shell(INIT " && mkdir -p .git/modules .git/worktrees && : >.git/packed-refs && : >.git/shallow"), 0);
+	assert_true(harmless_repository(AT_FDCWD, ".git", true));
+	assert_false(harmless_repository(AT_FDCWD, ".git", false));
+}
+
+static void
+a_setting_that_runs_or_leads_somewhere_is_not(void **state)
+{
+	static const char *const texts[] = {
+		"[core]\n\tsshCommand = x", "[core]\n\tpager = x", "[core]\n\teditor = x", "[core]\n\thooksPath = x",
+		"[core]\n\tgitProxy = x", "[core]\n\tattributesFile = x", "[core]\n\tworktree = /etc",
+		"[core]\n\tworktree = ../../../x", "[core]\n\tworktree = ../a/../../../x", "[core]\n\tworktree = ../",
+		"[filter \"a\"]\n\tclean = x", "[diff \"a\"]\n\ttextconv = x", "[alias]\n\tst = !x", "[merge \"a\"]\n\tdriver = x",
+		"[include]\n\tpath = x", "[includeIf \"a\"]\n\tpath = x", "[url \"a\"]\n\tinsteadOf = b",
+		"[remote \"o\"]\n\turl = ext::x", "[remote \"o\"]\n\turl = -x", "[remote \"o\"]\n\tuploadpack = x",
+		"[remote \"o\"]\n\treceivepack = x", "[remote \"o\"]\n\tvcs = x", "[remote \"o\"]\n\turl = \"a\"",
+		"[submodule \"s\"]\n\tupdate = !x", "[submodule \"s\"]\n\turl = ext::x", "[credential]\n\thelper = !x",
+		"[gpg]\n\tprogram = x", "[protocol]\n\tallow = always", "[extensions]\n\tworktreeConfig = true",
+		"[user]\n\tname = a\\\n\temail = b", "[user]\n\tname = a # b", "[user]\n\tname = a; b", "[user]\n\tname = ",
+		"[remote]\n\turl = a", "[core \"x\"]\n\tbare = true", "[remote \"a\\\"]\n\turl = b", "[remote \"a\"] url = b",
+		"[remote \"\"]\n\turl = b", "[remote \"a]\n\turl = b", "[remote\"a\"]\n\turl = b", "[remote  \"a\"]\n\turl = b",
+		"[]", "[\"]", "[ \"\"]", "[x \"]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (harmless_config(texts[i], strlen(texts[i]), 2))
+			fail_msg("harmless: %s", texts[i]);
+	assert_true(harmless_config("[core]\n\tworktree = ../../x", strlen("[core]\n\tworktree = ../../x"), 2));
+}
+
+static void
+leads(const char *text, const char *below, const char *to)
+{
+	char found[64] = "";
+	bool good = harmless_target(text, strlen(text), "/ws", below, found, sizeof(found));
+
+	if (good != (to != NULL) || (to && strcmp(found, to) != 0))
+		fail_msg("%s in %s leads to %s", text, below, good ? found : "nowhere");
+}
+
+static void
+a_pointer_stays_in_its_root(void **state)
+{
+	(void)state;
+	leads("gitdir: ../.git/modules/sub\n", "sub", ".git/modules/sub");
+	leads("gitdir: ./x/./y//z\n", "a/b", "a/b/x/y/z");
+	leads("gitdir: ..\n", "a", "");
+	leads("gitdir: /ws/r/.git/worktrees/w\n", "w", "r/.git/worktrees/w");
+	leads("gitdir: ../../x\n", "a", NULL);
+	leads("gitdir: /wsx/y\n", "a", NULL);
+	leads("gitdir: /etc\n", "a", NULL);
+	leads("gitdir: /ws/../etc\n", "a", NULL);
+	leads("gitdir: a\nb\n", "a", NULL);
+	leads("gitdir: a", "a", NULL);
+	leads("gitdir: \n", "a", NULL);
+	leads("gitdir:a\n", "a", NULL);
+	leads("", "a", NULL);
+	leads("gitdir: 0123456789012345678901234567890123456789012345678901234567890123456789\n", "a", NULL);
+	assert_int_equal(shell("rm -rf r w && mkdir -p r/.git/objects/x r/.git/worktrees/w r/.git/worktrees/v w"
+	    " && : >r/.git/worktrees/w/HEAD && : >r/.git/objects/x/HEAD && echo 'gitdir: ../r/.git/worktrees/w' >w/good &&"
+	    " echo 'gitdir: ../r/.git/worktrees/v' >w/empty && echo 'gitdir: ../r/.git/objects/x' >w/objects &&"
+	    " ln w/good w/linked && ln -s good w/link && cp w/good w/alone"), 0);
+	for (const char *const *name = (const char *const[]){ "w/alone", "w/empty", "w/objects", "w/linked", "w/link", NULL };
+	    *name; name++)
+		assert_int_equal(harmless_pointer(AT_FDCWD, *name, AT_FDCWD, "/ws", "w"), strcmp(*name, "w/alone") == 0);
 }
 
 static void
 lines_are_compared_whole(void **state)
 {
 	(void)state;
-	assert_true(harmless_config("", 0));
-	assert_true(harmless_config("[core]", 6));
-	assert_true(harmless_config("[core]\n\n\tbare = false", 21));
-	assert_false(harmless_config("[core] ", 7));
-	assert_false(harmless_config("[core]\r\n", 8));
-	assert_false(harmless_config("\t\tbare = false", 14));
-	assert_false(harmless_config("[core]\0", 7));
-	assert_false(harmless_config("bare = true", 11));
-	assert_false(harmless_config("[core", 5));
+	assert_true(harmless_config("", 0, 0));
+	assert_true(harmless_config("[core]", 6, 0));
+	assert_true(harmless_config("[core]\n\n\tbare = false", 21, 0));
+	assert_false(harmless_config("[core] ", 7, 0));
+	assert_false(harmless_config("[core]\r\n", 8, 0));
+	assert_false(harmless_config("\t\tbare = false", 14, 0));
+	assert_false(harmless_config("[core]\0", 7, 0));
+	assert_false(harmless_config("bare = true", 11, 0));
+	assert_false(harmless_config("[core", 5, 0));
 }
 
 int
@@ -130,6 +210,9 @@ main(void)
 		cmocka_unit_test(what_init_makes_is_harmless),
 		cmocka_unit_test(anything_beside_it_is_not),
 		cmocka_unit_test(lines_are_compared_whole),
+		cmocka_unit_test(what_clone_and_others_make_is_harmless),
+		cmocka_unit_test(a_setting_that_runs_or_leads_somewhere_is_not),
+		cmocka_unit_test(a_pointer_stays_in_its_root),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -23,7 +23,7 @@ good_value(uint16_t tag)
 {
 	static const uint64_t values[KEEP_TAG_END] = { [KEEP_TIMEOUT_MS] = 60000, [KEEP_GRACE_MS] = 5000,
 	    [KEEP_KEEP_BYTES] = 1000, [KEEP_OUTPUT_BYTES] = 0, [KEEP_EXECUTOR_UID] = 70001, [KEEP_INIT_PID] = 42,
-	    [KEEP_AUDIT_LOSS] = 1, [KEEP_IDLE_MS] = 0, [KEEP_CPU_SECONDS] = 7 };
+	    [KEEP_AUDIT_LOSS] = 1, [KEEP_IDLE_MS] = 0, [KEEP_CPU_SECONDS] = 7, [KEEP_FILE_BYTES] = 4096 };
 
 	return values[tag];
 }
@@ -87,6 +87,7 @@ good_orders_are_read_whole(void **state)
 	assert_int_equal(orders.executor_uid, 70001);
 	assert_int_equal(orders.init_pid, 42);
 	assert_int_equal(orders.cpu_seconds, 7);
+	assert_int_equal(orders.file_bytes, 4096);
 	close(fd);
 	fields_free(&writer);
 }

@@ -1,5 +1,5 @@
 /* Masking a stream, shared/redact.c.
- * links: shared/redact.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c */
+ * links: shared/redact.c shared/redact_find.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -322,14 +322,14 @@ given_words_are_masked_wherever_they_stand(void **state)
 		{ "hunter\n2", "hunter\n2", 0 }, { "hun\x1b[0mter2", "<redacted>", 1 },
 		/* A secret by its shape that begins or ends inside one. */
 		{ "password=hunter2behind z", "password=<redacted>", 0 },
-		{ "{{GH}}-blue-sky z", "<redacted> z", 0 },
+		{ "https://u:{{PW}}7x@host.example/r", "https://<redacted>.example/r", 0 },
 		{ "blue-sky", "<redacted>", 1 }, { "abcdef", "<redacted>", 1 }, { "abcd cdef", "<redacted> <redacted>", 2 },
 		{ "abcdefcdef", "<redacted><redacted>", 2 },
 	};
 
 	(void)state;
-	hidden_count = 4;
-	memcpy(hidden, (const char *[]){ "hunter2", "blue-sky", "abcd", "cdef" }, 4 * sizeof(*hidden));
+	hidden_count = 5;
+	memcpy(hidden, (const char *[]){ "hunter2", "blue-sky", "abcd", "cdef", "7x@host" }, 5 * sizeof(*hidden));
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		char text[1024];
 		size_t length = made_fill(text, cases[i].in);

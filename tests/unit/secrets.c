@@ -143,6 +143,33 @@ found_at(const char *const *patterns, size_t count, struct secret_finding *findi
 }
 
 static void
+what_may_pass_is_not_found_and_the_rest_is(void **state)
+{
+	static const char *const argv[] = { "curl", "-u", "user:pw9x", "--password", "hunter2", "password=other9" };
+	static const size_t lengths[] = { 4, 2, 9, 10, 7, 15 };
+	bool passed[6] = { false };
+	struct secret_finding finding;
+	size_t index;
+
+	(void)state;
+	assert_true(secret_in_argv_but(argv, lengths, 6, NULL, &index, &finding));
+	assert_int_equal(index, 2);
+	passed[2] = true;
+	assert_true(secret_in_argv_but(argv, lengths, 6, passed, &index, &finding));
+	assert_int_equal(index, 4);
+	passed[4] = true;
+	assert_true(secret_in_argv_but(argv, lengths, 6, passed, &index, &finding));
+	assert_int_equal(index, 5);
+	passed[5] = true;
+	assert_false(secret_in_argv_but(argv, lengths, 6, passed, &index, &finding));
+	/* Marks elsewhere change nothing. */
+	memset(passed, true, sizeof(passed));
+	passed[4] = false;
+	assert_true(secret_in_argv_but(argv, lengths, 6, passed, &index, &finding));
+	assert_int_equal(index, 4);
+}
+
+static void
 options_are_judged_with_their_neighbours(void **state)
 {
 	static const struct { const char *argv[6]; int index; size_t at; } cases[] = {
@@ -215,6 +242,7 @@ main(void)
 		cmocka_unit_test(what_is_secret_is_found_whole),
 		cmocka_unit_test(what_is_none_is_left_alone),
 		cmocka_unit_test(a_key_block_is_found_to_its_end),
+		cmocka_unit_test(what_may_pass_is_not_found_and_the_rest_is),
 		cmocka_unit_test(options_are_judged_with_their_neighbours),
 		cmocka_unit_test(field_cases_of_arguments),
 	};

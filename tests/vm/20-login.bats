@@ -61,6 +61,7 @@ except OSError:
 @test "an account without a manager: jobs run, and the result says that no cgroup holds their limits" {
 	WS_OPERATOR=$(id -u ana)
 	chown ana:ana "$WS"
+	systemctl stop "user@$WS_OPERATOR"
 	run -0 as_uid "$WS_OPERATOR" env "HOME=$WS_TOP/home-$WS_OPERATOR" "$WS_BIN/agent-safe" --workspace "$WS" status
 	jq -e '.layers | (index("cgroup_memory") or index("cgroup")) | not' <<<"$output"
 	as_uid "$WS_OPERATOR" "$WS_BIN/agent-safe" --workspace "$WS" serve --stop

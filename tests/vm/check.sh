@@ -23,6 +23,12 @@ skip() {
 	exit 0
 }
 
+fail() {
+	echo "    FAILED: vm: $1"
+	echo '0 passed, 1 failed, 0 skipped'
+	exit 1
+}
+
 need() {
 	local program
 	[ "$(uname -m)" = x86_64 ] || skip 'written for x86-64'
@@ -52,9 +58,10 @@ build() {
 image() {
 	local size
 	size=$(du -sm "$vm/$1" | cut -f1)
-	truncate -s 0 "$vm/$1.img"
-	truncate -s $((size + size / 4 + 1024))M "$vm/$1.img"
-	mkfs.ext4 -q -F -m 0 -L "$1" -d "$vm/$1" "$vm/$1.img"
+	rm -f "$vm/$1.img.part"
+	truncate -s $((size + size / 4 + 1024))M "$vm/$1.img.part"
+	mkfs.ext4 -q -F -m 0 -L "$1" -d "$vm/$1" "$vm/$1.img.part"
+	mv "$vm/$1.img.part" "$vm/$1.img"
 }
 
 # Its first serial line is the kernel's, the second one is what the tests say.
@@ -69,6 +76,7 @@ boot() {
 	    </dev/null >"$vm/qemu.log" 2>&1 9>&- &
 	machine=$!
 	trap 'kill "$machine" 2>/dev/null' EXIT
+	trap 'exit 130' INT TERM
 	tail --pid="$machine" -n +1 -f "$said" 2>/dev/null 9>&- | sed -u 's/\r$//' 9>&- &
 	wait "$machine" || status=$?
 	trap - EXIT
@@ -82,9 +90,7 @@ judge() {
 	if [[ $last != *' passed, '*' failed, '*' skipped' ]]; then
 		[ "$status" != 124 ] && [ "$status" != 137 ] || echo "    FAILED: vm: not done after ${VM_SECONDS:-5400} s"
 		tail -n 20 "$console" "$vm/qemu.log" | sed 's/^/      | /'
-		echo "    FAILED: vm: ended without a result"
-		echo '0 passed, 1 failed, 0 skipped'
-		return 1
+		fail 'ended without a result'
 	fi
 	[[ $last == *' 0 failed, '* && $last != '0 passed'* ]]
 }
@@ -92,13 +98,14 @@ judge() {
 main() {
 	status=0
 	need
-	tests/vm/root.sh "$vm/root"
+	tests/vm/root.sh "$vm/root" || skip "no Debian 12 to be had: $(tail -n 1 "$vm/root.log")"
 	[ "$vm/root.img" -nt "$vm/root.made" ] || image root
 	check_out
-	build
+	build || fail 'it does not build there'
 	printf '%s\n' "${VM_FACTOR:-10}" "$@" >"$vm/src/build/vm.words"
 	image src
-	truncate -s 0 "$console" "$said"
+	: >"$console"
+	: >"$said"
 	boot
 	judge
 }
