@@ -1,11 +1,16 @@
-/* JSON values: parsed and built. */
-#include <stdlib.h>
+/*
+ * The one wrapper around cJSON: values read and built.  A number that is no integer is kept as
+ * the text it came in (a cJSON "raw" item), so it is never rounded and json_integer() can tell.
+ */
+#include <cjson/cJSON.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base64.h"
+#include "json.h"
+#include "json_find.h"
 #include "json_scan.h"
-#include "json_token.h"
-#include "json_tree.h"
+#include "json_write.h"
 #include "limits.h"
 #include "log.h"
 #include "scope.h"
@@ -13,161 +18,47 @@
 
 #define INTEGER_MOST ((1ll << 53) - 1)
 
-static struct json *
-make(enum json_kind kind)
+static cJSON *
+item_of(const struct json *value)
 {
-	struct json *value = calloc(1, sizeof(*value));
+	return (cJSON *)(uintptr_t)value;
+}
 
-	if (!value)
+static struct json *
+value_of(cJSON *item)
+{
+	if (!item)
 		fatal("json: out of memory");
-	value->kind = kind;
-	return value;
+	return (struct json *)item;
 }
 
-/* A copy with a NUL behind it. */
-static char *
-make_text(const char *bytes, size_t length)
+/* --- parsing --- */
+
+/* Make raw items of the numbers that are no integers; *at runs through the text beside the tree. */
+static bool
+keep_fractions(cJSON *item, const char *bytes, size_t length, size_t *at)
 {
-	char *text = malloc(length + 1);
+	size_t size;
 
-	if (!text)
-		fatal("json: out of memory");
-	memcpy(text, bytes, length);
-	text[length] = '\0';
-	return text;
-}
-
-static struct json *
-make_with_text(enum json_kind kind, const char *bytes, size_t length)
-{
-	struct json *value = make(kind);
-
-	value->text = make_text(bytes, length);
-	return value;
-}
-
-static void
-append(struct json *parent, struct json *value)
-{
-	if (parent->last)
-		parent->last->next = value;
-	else
-		parent->first = value;
-	parent->last = value;
-	parent->count++;
-}
-
-static void
-free_one(struct json *value)
-{
-	free(value->text);
-	free(value->key);
-	free(value);
-}
-
-/* --- parsing: of text that the scanner has accepted, so nothing is checked again --- */
-
-static struct json *build(struct json_token *token);
-
-static char *
-build_string(struct json_token *token)
-{
-	struct json_token ahead = *token;
-	size_t length = 0;
-	char *text;
-
-	json_token_string(&ahead, NULL, &length);
-	text = malloc(length + 1);
-	if (!text)
-		fatal("json: out of memory");
-	json_token_string(token, text, NULL);
-	text[length] = '\0';
-	return text;
-}
-
-static struct json *
-build_text(struct json_token *token)
-{
-	struct json *value = make(JSON_TEXT);
-
-	value->text = build_string(token);
-	return value;
-}
-
-/* Sixteen digits at most, see json_token_number(). */
-static struct json *
-build_number(struct json_token *token)
-{
-	const char *bytes = token->bytes + token->at;
-	size_t start = token->at, size;
-	struct json *value;
-
-	json_token_number(token);
-	size = token->at - start;
-	if (memchr(bytes, '.', size) || memchr(bytes, 'e', size) || memchr(bytes, 'E', size) ||
-	    (size == 2 && memcmp(bytes, "-0", 2) == 0))
-		return make_with_text(JSON_NUMBER, bytes, size);
-	value = make(JSON_INTEGER);
-	for (size_t i = bytes[0] == '-'; i < size; i++)
-		value->integer = value->integer * 10 + (bytes[i] - '0');
-	if (bytes[0] == '-')
-		value->integer = -value->integer;
-	return value;
-}
-
-static struct json *
-build_word(struct json_token *token, const char *word, enum json_kind kind)
-{
-	json_token_word(token, word);
-	return make(kind);
-}
-
-/* The cursor stands on the opening bracket. */
-static struct json *
-build_all(struct json_token *token, enum json_kind kind)
-{
-	struct json *parent = make(kind), *child;
-	char *key = NULL;
-
-	token->at++;
-	json_token_skip_space(token);
-	while (json_token_peek(token) != (kind == JSON_OBJECT ? '}' : ']')) {
-		if (kind == JSON_OBJECT) {
-			key = build_string(token);
-			json_token_skip_space(token);
-			token->at++; /* the colon */
-			json_token_skip_space(token);
+	if (cJSON_IsNumber(item)) {
+		if (!json_find_number(bytes, length, at, &size))
+			return false;
+		if (memchr(bytes + *at, '.', size) || memchr(bytes + *at, 'e', size) ||
+		    memchr(bytes + *at, 'E', size) ||
+		    (size == 2 && bytes[*at] == '-' && bytes[*at + 1] == '0')) {
+			item->valuestring = cJSON_malloc(size + 1);
+			if (!item->valuestring)
+				return false;
+			memcpy(item->valuestring, bytes + *at, size);
+			item->valuestring[size] = '\0';
+			item->type = cJSON_Raw;
 		}
-		child = build(token);
-		child->key = key;
-		append(parent, child);
-		json_token_skip_space(token);
-		token->at += json_token_peek(token) == ',';
-		json_token_skip_space(token);
+		*at += size;
 	}
-	token->at++;
-	return parent;
-}
-
-static struct json *
-build(struct json_token *token)
-{
-	switch (json_token_peek(token)) {
-	case '{':
-		return build_all(token, JSON_OBJECT);
-	case '[':
-		return build_all(token, JSON_ARRAY);
-	case '"':
-		return build_text(token);
-	case 't':
-		return build_word(token, "true", JSON_TRUE);
-	case 'f':
-		return build_word(token, "false", JSON_FALSE);
-	case 'n':
-		return build_word(token, "null", JSON_NULL);
-	default:
-		return build_number(token);
-	}
+	for (cJSON *child = item->child; child; child = child->next)
+		if (!keep_fractions(child, bytes, length, at))
+			return false;
+	return true;
 }
 
 bool
@@ -179,27 +70,150 @@ json_check(const char *bytes, size_t length, struct json_error *error)
 struct json *
 json_parse(const char *bytes, size_t length, struct json_error *error)
 {
-	struct json_token token = { .bytes = bytes, .length = length };
+	scoped_free char *copy = NULL;
+	const char *end = NULL;
+	size_t at = 0;
+	cJSON *item;
 
 	if (!json_scan(bytes, length, error))
 		return NULL;
-	json_token_skip_space(&token);
-	return build(&token);
+	*error = (struct json_error){ .line = 1, .column = 1 };
+	copy = malloc(length + 1);
+	if (!copy) {
+		text_copy(error->text, sizeof(error->text), "out of memory");
+		return NULL;
+	}
+	memcpy(copy, bytes, length);
+	copy[length] = '\0';
+	item = cJSON_ParseWithLengthOpts(copy, length + 1, &end, true);
+	if (item && keep_fractions(item, copy, length, &at))
+		return (struct json *)item;
+	cJSON_Delete(item);
+	text_copy(error->text, sizeof(error->text), "the JSON library refused it");
+	return NULL;
 }
 
-/* As deep as LIMIT_JSON_DEPTH, or as what was built. */
 void
 json_free(struct json *value)
 {
-	struct json *next;
+	cJSON_Delete(item_of(value));
+}
 
-	if (!value)
-		return;
-	for (struct json *child = value->first; child; child = next) {
-		next = child->next;
-		json_free(child);
+/* How many values begin before `wanted` in document order; *found when it was met. */
+static size_t
+count_before(const cJSON *item, const cJSON *wanted, bool *found)
+{
+	size_t count = 1;
+
+	if (item == wanted) {
+		*found = true;
+		return 0;
 	}
-	free_one(value);
+	for (const cJSON *child = item->child; child && !*found; child = child->next)
+		count += count_before(child, wanted, found);
+	return count;
+}
+
+void
+json_locate(const char *bytes, size_t length, const struct json *root, const struct json *value,
+    size_t *line, size_t *column)
+{
+	bool found = false;
+	size_t index = count_before(item_of(root), item_of(value), &found);
+
+	json_find_position(bytes, found ? json_find_value(bytes, length, index) : 0, line, column);
+}
+
+/* --- reading --- */
+
+bool
+json_is_object(const struct json *value)
+{
+	return cJSON_IsObject(item_of(value));
+}
+
+bool
+json_is_array(const struct json *value)
+{
+	return cJSON_IsArray(item_of(value));
+}
+
+bool
+json_is_null(const struct json *value)
+{
+	return cJSON_IsNull(item_of(value));
+}
+
+const struct json *
+json_get(const struct json *object, const char *key)
+{
+	if (!json_is_object(object))
+		return NULL;
+	return (struct json *)cJSON_GetObjectItemCaseSensitive(item_of(object), key);
+}
+
+size_t
+json_count(const struct json *value)
+{
+	if (!json_is_object(value) && !json_is_array(value))
+		return 0;
+	return (size_t)cJSON_GetArraySize(item_of(value));
+}
+
+const struct json *
+json_at(const struct json *value, size_t index)
+{
+	if ((!json_is_object(value) && !json_is_array(value)) || index > LIMIT_LINE_BYTES)
+		return NULL;
+	return (struct json *)cJSON_GetArrayItem(item_of(value), (int)index);
+}
+
+const char *
+json_key_at(const struct json *object, size_t index)
+{
+	const struct json *member = json_is_object(object) ? json_at(object, index) : NULL;
+
+	return member ? item_of(member)->string : NULL;
+}
+
+const char *
+json_text(const struct json *value)
+{
+	return cJSON_GetStringValue(item_of(value));
+}
+
+bool
+json_integer(const struct json *value, int64_t *number)
+{
+	if (!cJSON_IsNumber(item_of(value)))
+		return false;
+	*number = (int64_t)item_of(value)->valuedouble;
+	return true;
+}
+
+bool
+json_boolean(const struct json *value, bool *truth)
+{
+	if (!cJSON_IsBool(item_of(value)))
+		return false;
+	*truth = cJSON_IsTrue(item_of(value));
+	return true;
+}
+
+const char *
+json_unknown_key(const struct json *object, const char *const *known)
+{
+	const cJSON *member = json_is_object(object) ? item_of(object)->child : NULL;
+
+	for (; member; member = member->next) {
+		size_t i = 0;
+
+		while (known[i] && strcmp(known[i], member->string) != 0)
+			i++;
+		if (!known[i])
+			return member->string;
+	}
+	return NULL;
 }
 
 /* --- building --- */
@@ -207,23 +221,23 @@ json_free(struct json *value)
 struct json *
 json_object(void)
 {
-	return make(JSON_OBJECT);
+	return value_of(cJSON_CreateObject());
 }
 
 struct json *
 json_array(void)
 {
-	return make(JSON_ARRAY);
+	return value_of(cJSON_CreateArray());
 }
 
 struct json *
 json_add(struct json *parent, const char *key, struct json *value)
 {
-	free(value->key);
-	value->key = key ? make_text(key, strlen(key)) : NULL;
-	if (parent->kind != (key ? JSON_OBJECT : JSON_ARRAY))
-		fatal("json: a %s in what cannot hold one", key ? "member" : "element");
-	append(parent, value);
+	bool added = key ? cJSON_AddItemToObject(item_of(parent), key, item_of(value))
+	                 : cJSON_AddItemToArray(item_of(parent), item_of(value));
+
+	if (!added)
+		fatal("json: out of memory");
 	return value;
 }
 
@@ -251,33 +265,32 @@ json_add_text(struct json *parent, const char *key, const char *text)
 void
 json_add_bytes(struct json *parent, const char *key, const void *bytes, size_t length)
 {
-	scoped_free char *text = NULL;
+	bool plain = length == 0 || (text_is_utf8(bytes, length) && !memchr(bytes, 0, length));
+	scoped_free char *text = malloc(plain ? length + 1 : BASE64_SIZE(length));
 
-	if (length == 0 || (text_is_utf8(bytes, length) && !memchr(bytes, 0, length))) {
-		json_add(parent, key, make_with_text(JSON_TEXT, length ? bytes : "", length));
-		return;
-	}
-	text = malloc(BASE64_SIZE(length));
 	if (!text)
 		fatal("json: out of memory");
-	base64_encode(text, bytes, length);
-	json_add(json_add_object(parent, key), "b64", make_with_text(JSON_TEXT, text, strlen(text)));
+	if (plain) {
+		memcpy(text, length ? bytes : "", length);
+		text[length] = '\0';
+		json_add(parent, key, value_of(cJSON_CreateString(text)));
+	} else {
+		base64_encode(text, bytes, length);
+		json_add(json_add_object(parent, key), "b64", value_of(cJSON_CreateString(text)));
+	}
 }
 
 void
 json_add_integer(struct json *parent, const char *key, int64_t number)
 {
-	struct json *value;
 	char text[24];
 
 	if (number >= -INTEGER_MOST && number <= INTEGER_MOST) {
-		value = make(JSON_INTEGER);
-		value->integer = number;
-	} else {
-		text_format(text, sizeof(text), "%lld", (long long)number);
-		value = make_with_text(JSON_TEXT, text, strlen(text));
+		json_add(parent, key, value_of(cJSON_CreateNumber((double)number)));
+		return;
 	}
-	json_add(parent, key, value);
+	text_format(text, sizeof(text), "%lld", (long long)number);
+	json_add(parent, key, value_of(cJSON_CreateString(text)));
 }
 
 void
@@ -288,51 +301,84 @@ json_add_seconds(struct json *parent, const char *key, int64_t microseconds)
 
 	text_format(text, sizeof(text), "%s%llu.%06llu", microseconds < 0 ? "-" : "",
 	    (unsigned long long)(size / 1000000), (unsigned long long)(size % 1000000));
-	json_add(parent, key, make_with_text(JSON_NUMBER, text, strlen(text)));
+	json_add(parent, key, value_of(cJSON_CreateRaw(text)));
 }
 
 void
 json_add_boolean(struct json *parent, const char *key, bool truth)
 {
-	json_add(parent, key, make(truth ? JSON_TRUE : JSON_FALSE));
+	json_add(parent, key, value_of(cJSON_CreateBool(truth)));
 }
 
 void
 json_add_null(struct json *parent, const char *key)
 {
-	json_add(parent, key, make(JSON_NULL));
+	json_add(parent, key, value_of(cJSON_CreateNull()));
 }
 
 void
 json_remove(struct json *object, const char *key)
 {
-	struct json **at = &object->first, *before = NULL, *member;
-
-	while (*at && strcmp((*at)->key, key) != 0) {
-		before = *at;
-		at = &before->next;
-	}
-	member = *at;
-	if (!member)
-		return;
-	*at = member->next;
-	if (object->last == member)
-		object->last = before;
-	object->count--;
-	json_free(member);
+	cJSON_DeleteItemFromObjectCaseSensitive(item_of(object), key);
 }
 
 struct json *
 json_copy(const struct json *value)
 {
-	struct json *copy = make(value->kind), *child;
+	return value_of(cJSON_Duplicate(item_of(value), true));
+}
 
-	copy->integer = value->integer;
-	copy->text = value->text ? make_text(value->text, strlen(value->text)) : NULL;
-	for (const struct json *at = value->first; at; at = at->next) {
-		child = json_copy(at);
-		child->key = at->key ? make_text(at->key, strlen(at->key)) : NULL;
-		append(copy, child);
+/* --- printing --- */
+
+static void
+print_scalar(struct json_writer *writer, const cJSON *item)
+{
+	char number[24];
+	const char *text = number;
+
+	if (cJSON_IsString(item)) {
+		json_write_text(writer, item->valuestring);
+		return;
 	}
-	return copy;
+	if (cJSON_IsNumber(item))
+		text_format(number, sizeof(number), "%lld", (long long)item->valuedouble);
+	else if (cJSON_IsRaw(item))
+		text = item->valuestring;
+	else
+		text = cJSON_IsNull(item) ? "null" : cJSON_IsTrue(item) ? "true" : "false";
+	json_write(writer, text, strlen(text));
+}
+
+static void
+print_value(struct json_writer *writer, const cJSON *item)
+{
+	bool object = cJSON_IsObject(item);
+
+	if (!object && !cJSON_IsArray(item)) {
+		print_scalar(writer, item);
+		return;
+	}
+	json_write(writer, object ? "{" : "[", 1);
+	for (const cJSON *child = item->child; child; child = child->next) {
+		if (object) {
+			json_write_text(writer, child->string);
+			json_write(writer, ":", 1);
+		}
+		print_value(writer, child);
+		if (child->next)
+			json_write(writer, ",", 1);
+	}
+	json_write(writer, object ? "}" : "]", 1);
+}
+
+char *
+json_print(const struct json *value, size_t *length)
+{
+	struct json_writer writer = { 0 };
+
+	print_value(&writer, item_of(value));
+	if (length)
+		*length = writer.length;
+	json_write(&writer, "", 1);
+	return writer.bytes;
 }

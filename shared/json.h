@@ -2,13 +2,13 @@
 #define JSON_H
 
 /*
- * JSON.  Strict on the way in: one value, valid UTF-8, no NUL (raw or \u0000), no raw control
- * character, no lone surrogate, no duplicate key, RFC 8259 numbers with |integer| <= 2^53-1 and at
- * most 60 characters, depth, member and size bounds of limits.h; all of it is checked by a scanner
- * (json_scan.h) before a value is made.  A number that is no integer is kept as the text it came in.
+ * JSON: the only place that includes cJSON.h.  Strict on the way in: one value, valid UTF-8, no
+ * NUL (raw or \u0000), no raw control character, no lone surrogate, no duplicate key, RFC 8259
+ * numbers with |integer| <= 2^53-1 and at most 60 characters, depth, member and size bounds of
+ * limits.h; checked by a scanner of our own (json_scan.h) before cJSON sees a byte (cJSON lets
+ * all of these through).
  * On the way out: one line, no whitespace outside strings, keys in the order they were added,
  * only the escapes that AL1 allows (\" \\ \b \f \n \r \t \u00xx in lower case, 0x7f as \u007f).
- * Out of memory ends the process.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ bool json_boolean(const struct json *value, bool *truth);
 /* The first key of object that is not in the NULL-ended list, or NULL. */
 const char *json_unknown_key(const struct json *object, const char *const *known);
 
-/* --- building --- */
+/* --- building: out of memory ends the process --- */
 struct json *json_object(void);
 struct json *json_array(void);
 /* These return the added value; `key` is NULL when parent is an array. */

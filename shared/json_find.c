@@ -1,104 +1,7 @@
-/* What a JSON value holds, and where in its text it began. */
+/* Positions in JSON text that the scanner has accepted, so nothing is checked again. */
 #include <string.h>
 
 #include "json_find.h"
-#include "json_tree.h"
-
-/* --- reading --- */
-
-bool
-json_is_object(const struct json *value)
-{
-	return value && value->kind == JSON_OBJECT;
-}
-
-bool
-json_is_array(const struct json *value)
-{
-	return value && value->kind == JSON_ARRAY;
-}
-
-bool
-json_is_null(const struct json *value)
-{
-	return value && value->kind == JSON_NULL;
-}
-
-const struct json *
-json_get(const struct json *object, const char *key)
-{
-	const struct json *member = json_is_object(object) ? object->first : NULL;
-
-	while (member && strcmp(member->key, key) != 0)
-		member = member->next;
-	return member;
-}
-
-size_t
-json_count(const struct json *value)
-{
-	return value ? value->count : 0;
-}
-
-const struct json *
-json_at(const struct json *value, size_t index)
-{
-	const struct json *child = value ? value->first : NULL;
-
-	while (child && index-- > 0)
-		child = child->next;
-	return child;
-}
-
-const char *
-json_key_at(const struct json *object, size_t index)
-{
-	const struct json *member = json_is_object(object) ? json_at(object, index) : NULL;
-
-	return member ? member->key : NULL;
-}
-
-const char *
-json_text(const struct json *value)
-{
-	return value && value->kind == JSON_TEXT ? value->text : NULL;
-}
-
-bool
-json_integer(const struct json *value, int64_t *number)
-{
-	if (!value || value->kind != JSON_INTEGER)
-		return false;
-	*number = value->integer;
-	return true;
-}
-
-bool
-json_boolean(const struct json *value, bool *truth)
-{
-	if (!value || (value->kind != JSON_TRUE && value->kind != JSON_FALSE))
-		return false;
-	*truth = value->kind == JSON_TRUE;
-	return true;
-}
-
-const char *
-json_unknown_key(const struct json *object, const char *const *known)
-{
-	const struct json *member = json_is_object(object) ? object->first : NULL;
-
-	for (; member; member = member->next) {
-		size_t i = 0;
-
-		while (known[i] && strcmp(known[i], member->key) != 0)
-			i++;
-		if (!known[i])
-			return member->key;
-	}
-	return NULL;
-}
-
-/* --- positions, in text that the scanner has accepted: nothing is checked again --- */
 
 /* The cursor stands on an opening quote: the offset behind the closing one. */
 static size_t
@@ -165,6 +68,24 @@ json_find_value(const char *bytes, size_t length, size_t index)
 	return length;
 }
 
+bool
+json_find_number(const char *bytes, size_t length, size_t *at, size_t *size)
+{
+	size_t start = skip_between(bytes, length, *at);
+
+	while (start < length) {
+		size_t end = skip_token(bytes, length, start);
+
+		if (bytes[start] == '-' || (bytes[start] >= '0' && bytes[start] <= '9')) {
+			*at = start;
+			*size = end - start;
+			return true;
+		}
+		start = skip_between(bytes, length, end);
+	}
+	return false;
+}
+
 void
 json_find_position(const char *bytes, size_t offset, size_t *line, size_t *column)
 {
@@ -177,29 +98,4 @@ json_find_position(const char *bytes, size_t offset, size_t *line, size_t *colum
 		}
 		++*column;
 	}
-}
-
-/* How many values begin before `wanted` in document order; *found when it was met. */
-static size_t
-count_before(const struct json *value, const struct json *wanted, bool *found)
-{
-	size_t count = 1;
-
-	if (value == wanted) {
-		*found = true;
-		return 0;
-	}
-	for (const struct json *child = value->first; child && !*found; child = child->next)
-		count += count_before(child, wanted, found);
-	return count;
-}
-
-void
-json_locate(const char *bytes, size_t length, const struct json *root, const struct json *value,
-    size_t *line, size_t *column)
-{
-	bool found = false;
-	size_t index = count_before(root, value, &found);
-
-	json_find_position(bytes, found ? json_find_value(bytes, length, index) : 0, line, column);
 }

@@ -32,7 +32,7 @@
 #define LIMIT_RATE 50              /* job.submit and audit.head a second of one user on propose.sock, */
 #define LIMIT_RATE_BURST 500       /* root excepted: each is a record of the log, also when it is refused */
 #define LIMIT_JSON_DEPTH 32
-#define LIMIT_JSON_MEMBERS 4096    /* of one object: a member is looked up in O(n) */
+#define LIMIT_JSON_MEMBERS 4096    /* of one object: cJSON looks a member up in O(n) */
 
 #define LIMIT_ARG_COUNT 4096       /* argv elements */
 #define LIMIT_ARG_BYTES 131071     /* one element: MAX_ARG_STRLEN of Linux less the NUL */

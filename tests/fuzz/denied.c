@@ -1,5 +1,6 @@
 /* Any bytes as the file of denied calls: what is accepted is shown whole, and is what a writer makes of it.
- * links: broker/denied_file.c broker/call_name.c shared/profile.c shared/fields.c shared/json.c shared/json_bytes.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/json_find.c shared/base64.c shared/text.c shared/log.c */
+ * links: broker/denied_file.c broker/call_name.c shared/profile.c shared/fields.c shared/json.c shared/json_bytes.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/json_find.c shared/base64.c shared/text.c shared/log.c
+ * libs: -lcjson */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* What the scanner accepts is parsed, and prints to something that is accepted and prints the same.
- * links: shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c */
+/* What the scanner accepts cJSON parses, and it prints to something that is accepted and prints the same.
+ * links: shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
+ * libs: -lcjson */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Any bytes as a policy: refused with a position, or loaded; then it decides, lints and prints.
  * links: $(POLICY)
- * libs: -lsodium */
+ * libs: -lcjson -lsodium */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Any line is a request or a fault that can be answered; an answer is strict JSON on one line.
- * links: broker/rpc.c broker/moment.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c */
+ * links: broker/rpc.c broker/moment.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
+ * libs: -lcjson */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* links: $(AUDITOR) auditor/verify/remains.c broker/cli/audit_compress.c broker/cli/audit_prune.c broker/cli/audit_folder.c */
 /* links: shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c */
-/* libs: -lsodium -lzstd */
+/* libs: -lsodium -lzstd -lcjson */
 /*
  * Power loss while a log is looked after: the new key of one that has lost its own, agent-safe's audit compress,
  * and its audit prune.  Whatever disk is found then, a fresh auditor recovers it, the log verifies with every

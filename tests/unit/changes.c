@@ -1,5 +1,6 @@
 /* What differs between two plans, of broker/changes.c.
- * links: broker/changes.c shared/fields.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c */
+ * links: broker/changes.c shared/fields.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
+ * libs: -lcjson */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

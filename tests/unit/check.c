@@ -1,6 +1,6 @@
 /* `check` and `bounds` of the broker's binary, broker/check.c, each in a child with a pipe.
  * links: broker/check.c $(POLICY) shared/whole.c
- * libs: -lsodium */
+ * libs: -lcjson -lsodium */
 #include <sys/wait.h>
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What is hidden of a job's argv, broker/hidden.c.
  * links: broker/hidden.c broker/jobs.c broker/store.c broker/store_care.c broker/store_tables.c broker/bytes.c broker/job.c shared/digest.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
- * libs: -lsodium -lsqlite3 */
+ * libs: -lcjson -lsodium -lsqlite3 */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* Filters run by the keeper, and the table of calls they refuse.
- * links: executor/keeper/tally.c executor/keeper/judge.c shared/profile.c shared/fields.c broker/denied_file.c broker/call_name.c shared/json.c shared/json_bytes.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/json_find.c shared/base64.c shared/text.c shared/log.c */
+ * links: executor/keeper/tally.c executor/keeper/judge.c shared/profile.c shared/fields.c broker/denied_file.c broker/call_name.c shared/json.c shared/json_bytes.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/json_find.c shared/base64.c shared/text.c shared/log.c
+ * libs: -lcjson */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

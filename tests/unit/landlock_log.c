@@ -1,5 +1,6 @@
 /* Records of the kernel's audit: what is read out of them, gathered, and given to which run.
- * links: broker/cli/landlock_record.c broker/cli/landlock_log.c broker/cli/landlock_match.c broker/cli/landlock_source.c shared/text.c shared/json.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/json_bytes.c shared/json_find.c shared/base64.c shared/log.c */
+ * links: broker/cli/landlock_record.c broker/cli/landlock_log.c broker/cli/landlock_match.c broker/cli/landlock_source.c shared/text.c shared/json.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/json_bytes.c shared/json_find.c shared/base64.c shared/log.c
+ * libs: -lcjson */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

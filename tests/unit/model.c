@@ -1,5 +1,5 @@
 /* links: $(AUDITOR) broker/outbox.c broker/letters.c broker/store.c broker/store_care.c broker/store_tables.c broker/jobs.c broker/job.c broker/bytes.c $(wildcard shared/json*.c) */
-/* libs: -lsodium -lsqlite3 -lzstd */
+/* libs: -lsodium -lsqlite3 -lcjson -lzstd */
 /*
  * The broker's real outbox and store against the real auditor, with a crash at every step.
  * model_world.h says what a schedule is.  MODEL_SCHEDULE=... tries one; MODEL_ROUNDS and MODEL_SEED

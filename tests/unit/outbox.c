@@ -1,6 +1,6 @@
 /* Delivery of records, of broker/outbox.c, with the auditor's end of the channel in this process.
  * links: broker/outbox.c broker/letters.c broker/store.c broker/store_care.c broker/store_tables.c broker/jobs.c broker/job.c broker/bytes.c shared/channel.c shared/messages.c shared/fields.c shared/loop.c shared/digest.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
- * libs: -lsqlite3 -lsodium */
+ * libs: -lsqlite3 -lsodium -lcjson */
 #include <sys/socket.h>
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Loading, deciding and linting of broker/policy*.c.
  * links: $(POLICY)
- * libs: -lsodium */
+ * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

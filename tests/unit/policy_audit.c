@@ -1,6 +1,6 @@
 /* The section "audit" of a policy: broker/policy_audit.c, and the texts of keys, shared/vkey.c.
  * links: $(POLICY) shared/boot.c
- * libs: -lsodium */
+ * libs: -lcjson -lsodium */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

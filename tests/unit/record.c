@@ -1,6 +1,6 @@
 /* The d of every record of the broker, of broker/record.c, held against AL1's rules.
  * links: broker/record.c broker/record_wish.c broker/hidden.c broker/jobs.c broker/store.c broker/store_care.c broker/store_tables.c broker/bytes.c broker/job.c shared/run.c shared/digest.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/text.c shared/log.c
- * libs: -lsodium -lsqlite3 */
+ * libs: -lcjson -lsodium -lsqlite3 */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* What counts as a secret in texts and argvs, shared/secrets.c and secret_*.c.
- * links: shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/log.c */
+ * links: shared/secrets.c shared/secret_assign.c shared/secret_name.c shared/secret_scan.c shared/secret_visible.c shared/text.c shared/json.c shared/json_bytes.c shared/json_find.c shared/json_scan.c shared/json_token.c shared/json_write.c shared/base64.c shared/log.c
+ * libs: -lcjson */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
