@@ -153,14 +153,17 @@ pen_commit(struct pen *pen)
 {
 	bool sealed = is_seal_due(pen);
 
-	if (sealed)
+	if (sealed) {
 		add_seal(pen);
+		if (sign_step(&pen->sign) < 0)
+			fatal("key.state cannot be written: %s", strerror(errno));
+	}
 	pen_write_out(pen);
 	if (journal_sync(&pen->journal) < 0)
 		fatal("the log cannot be written: %s", strerror(errno));
 	if (sealed) {
 		if (sign_settle(&pen->sign) < 0)
-			fatal("key.state cannot be written: %s", strerror(errno));
+			fatal("key.state cannot be synced: %s", strerror(errno));
 		pen->seal_wanted = false;
 		pen->sealed_us = clock_monotonic_us();
 	}

@@ -83,11 +83,12 @@ sign_choose(const struct sign_slot slots[2], uint64_t number, uint8_t state[32],
 	const struct sign_slot *own = &slots[number % 2], *other = &slots[(number + 1) % 2];
 
 	*evolved = false;
+	/* Crash before the seal was durable: both this key and the next may be there. */
 	if (own->valid && own->number == number) {
 		memcpy(state, own->state, 32);
 		return NULL;
 	}
-	/* A new key.state, or one of a release that wrote each key only with the seal before it. */
+	/* Crash between the log's sync and the key's. */
 	if (other->valid && number > 0 && other->number == number - 1) {
 		sign_evolve(state, other->state);
 		*evolved = true;
@@ -132,14 +133,13 @@ write_key(int fd, uint64_t number, const uint8_t state[32])
 	return result;
 }
 
-/*
- * Key `number` into its slot, on disk when this returns 0.  What lies there is overwritten: key
- * number - 2, which has signed.
- */
+/* Overwrite the slot of key `number` with zeros, on disk when this returns 0. */
 static int
-settle_key(int fd, uint64_t number, const uint8_t state[32])
+erase_key(int fd, uint64_t number)
 {
-	if (write_key(fd, number, state) < 0)
+	static const uint8_t zeros[SIGN_SLOT];
+
+	if (write_slot(fd, number, zeros) < 0)
 		return -1;
 	return fdatasync(fd);
 }
@@ -247,9 +247,9 @@ const char *
 sign_resume(struct sign *sign, uint64_t number, const uint8_t *public_key)
 {
 	struct sign_slot slots[2];
-	uint8_t own_key[32], next[32];
+	uint8_t own_key[32];
 	const char *why;
-	bool evolved, settled;
+	bool evolved;
 
 	if (sign->fd < 0)
 		return "there is a log but no key.state";
@@ -264,13 +264,10 @@ sign_resume(struct sign *sign, uint64_t number, const uint8_t *public_key)
 	sign_public(sign, own_key);
 	if (public_key && memcmp(own_key, public_key, sizeof(own_key)) != 0)
 		return "the key is not the one that the last seal announced";
-	if (evolved && settle_key(sign->fd, number, sign->state) < 0)
+	if (evolved && (write_key(sign->fd, number, sign->state) < 0 || fdatasync(sign->fd) < 0))
 		return "key.state cannot be written";
-	/* The other slot may hold the key before, already used. */
-	sign_evolve(next, sign->state);
-	settled = settle_key(sign->fd, number + 1, next) == 0;
-	sodium_memzero(next, sizeof(next));
-	return settled ? NULL : "key.state cannot be written";
+	/* The other slot holds the key before, already used, or the next one of a seal that never was. */
+	return erase_key(sign->fd, number + 1) < 0 ? "key.state cannot be written" : NULL;
 }
 
 void
@@ -303,20 +300,30 @@ sign_seal(struct sign *sign, const char *text, size_t length, uint8_t signature[
 }
 
 int
-sign_settle(struct sign *sign)
+sign_step(const struct sign *sign)
 {
-	uint8_t next[32], after[32];
+	uint8_t next[32];
 	int result;
 
 	sign_evolve(next, sign->state);
-	sign_evolve(after, next);
-	result = settle_key(sign->fd, sign->number + 2, after);
+	result = write_key(sign->fd, sign->number + 1, next);
+	sodium_memzero(next, sizeof(next));
+	return result;
+}
+
+int
+sign_settle(struct sign *sign)
+{
+	uint8_t next[32];
+
+	if (fdatasync(sign->fd) < 0 || erase_key(sign->fd, sign->number) < 0)
+		return -1;
+	sign_evolve(next, sign->state);
 	memcpy(sign->state, next, sizeof(next));
 	sodium_memzero(next, sizeof(next));
-	sodium_memzero(after, sizeof(after));
 	sign->number++;
 	sign->used = false;
-	return result;
+	return 0;
 }
 
 void

@@ -7,9 +7,7 @@
  *
  *   slot n mod 2, at 4096 * (n mod 2) = "AL1KEY01" || u64le n || s_n || SHA-256(first 48 bytes) || zeros
  *
- * Between two seals both s_n and s_{n+1} are there, durable; the second follows from the first, so
- * it gives nothing away.  A sealed commit is: sign_seal(), the log written and synced, sign_settle():
- * one write puts s_{n+2} over s_n, and one sync erases the one and keeps the other.
+ * A sealed commit is: sign_seal(), sign_step(), the log written and synced, sign_settle().
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,7 +59,10 @@ void sign_next_public(const struct sign *sign, uint8_t public_key[32]);
 /* Sign the text of seal n; a second time with the same key ends the process. */
 void sign_seal(struct sign *sign, const char *text, size_t length, uint8_t signature[64]);
 
-/* The seal is durable: erase s_n on disk, by s_{n+2}, and in memory; -1 with errno. */
+/* Write s_{n+1} into its slot, before the log is written; -1 with errno. */
+int sign_step(const struct sign *sign);
+
+/* The seal is durable: sync s_{n+1}, erase s_n on disk and in memory; -1 with errno. */
 int sign_settle(struct sign *sign);
 
 void sign_close(struct sign *sign);

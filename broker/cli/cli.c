@@ -2,7 +2,6 @@
 #include <sys/prctl.h>
 
 #include <errno.h>
-#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,6 @@ cli_begin(void)
 	if (!reach_standard())
 		_exit(EXIT_UNREACHABLE);
 	log_open("agent-safe");
-	setlocale(LC_CTYPE, "");
 	sigaction(SIGPIPE, &ignore, NULL);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		fault_die("internal_error", "no_new_privs: %s", strerror(errno));

@@ -15,7 +15,7 @@ struct cli {
 	const struct command *command;
 };
 
-/* Missing standard descriptors, locale, no_new_privs, SIGPIPE. */
+/* Missing standard descriptors, no_new_privs, SIGPIPE. */
 void cli_begin(void);
 
 /* The option's value, or NULL. */

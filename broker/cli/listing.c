@@ -70,6 +70,7 @@ listing_jobs(const struct json *jobs)
 	scoped_free char *text = NULL;
 	struct table table;
 
+	output_locale();
 	if (is_wide)
 		table_open(&table, wide, sizeof(wide) / sizeof(*wide));
 	else

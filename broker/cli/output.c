@@ -1,6 +1,7 @@
 /* Standard output. */
 #include <errno.h>
 #include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,9 +81,21 @@ output_is_table(void)
 	return form == OUTPUT_TABLE || form == OUTPUT_WIDE;
 }
 
+/* Its files take as long to read as some commands: only who prints for a person needs them. */
+void
+output_locale(void)
+{
+	static bool read;
+
+	if (!read)
+		setlocale(LC_CTYPE, "");
+	read = true;
+}
+
 bool
 output_is_ascii(void)
 {
+	output_locale();
 	return strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 

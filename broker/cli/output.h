@@ -17,6 +17,7 @@ bool output_choose_color(const char *when);
 
 enum output_form output_form(void);
 bool output_is_table(void); /* table or wide: for a person */
+void output_locale(void);   /* the caller's counts from now on; before any table_width() */
 bool output_is_ascii(void); /* the locale is not UTF-8: show nothing beyond ASCII */
 bool output_is_terminal(void);
 

@@ -9,13 +9,16 @@ setup() {
 
 binary_rows() { rows | awk '{ print $2 }'; }
 
-# The linker's list of what it took out of archives, "path(member)" each; $1: binary
-taken_in() {
+# The folder of a binary's objects.
+objects() {
 	local p=${1#agent-safe}
 	p=${p#-}
 	p=${p#audit-}
-	sed '/^$/{ x; s/^/x/; /xx/q; x; }' "$BUILD_DIR/obj/${p:-cli}/map" | grep -oE '^[^ ]+\([^)]+\)'
+	echo "$BUILD_DIR/obj/${p:-cli}"
 }
+
+# The linker's list of what it took out of archives, "path(member)" each; $1: binary
+taken_in() { sed '/^$/{ x; s/^/x/; /xx/q; x; }' "$(objects "$1")/map" | grep -oE '^[^ ]+\([^)]+\)'; }
 
 is_static() { ! readelf -dW "$BUILD_DIR/$1" | grep -q '(NEEDED)'; }
 
@@ -30,9 +33,8 @@ libraries() {
 
 # What a program calls in libraries: of one without a loader, what its own objects and those of shared/ ask for.
 calls() {
-	local p=${1#agent-safe-}
 	if is_static "$1"; then
-		{ find "$BUILD_DIR/obj/$p" -name '*.o'
+		{ find "$(objects "$1")" -name '*.o'
 		  taken_in "$1" | sed -n "s|.*libshared\.a(\(.*\))|$BUILD_DIR/obj/shared/\1|p"; } |
 		    xargs nm -u | awk '{ print $NF }' | sort -u
 	else

@@ -153,12 +153,13 @@ tee_hook='{ "on": ["job.succeeded", "job.failed"], "argv": ["tee", "-a", "seen"]
 @test "a held queue holds its hooks; they follow when it is released, also after a new start" {
 	begin "$tee_hook"
 	local id
-	id=$(approved -- sh -c 'sleep 0.5')
+	id=$(approved -- sh -c 'until [ -e go ]; do sleep 0.1; done')
 	agent_safe run "$id" --execute >/dev/null 3>&- &
-	wait_until 5 is_running "$id"
-	agent_safe drain >/dev/null
+	wait_until 20 is_running "$id"
+	agent_safe hold >/dev/null
+	touch "$WS/proj/go"
 	wait
-	wait_until 5 waits 1
+	wait_until 20 waits 1
 	agent_safe serve --stop >/dev/null
 	[ "$(hooks waiting)" = 1 ]
 	[ ! -e "$WS/proj/seen" ]
