@@ -82,10 +82,10 @@ class Life(Case):
         self.assertEqual(done["result"]["stderr"], "err\n")
         self.assertEqual(done["attempts"], 1)
         self.assertEqual([a["outcome"] for a in done["attempts_log"]], ["succeeded"])
-        self.assertEqual(self.broker.auditor.types(), ["policy.loaded", "job.proposed", "job.approved", "job.queued",
-                                                       "job.dispatch", "job.finished"])
+        self.assertEqual(self.broker.auditor.types(), ["policy.loaded", "job.proposed", "job.approved",
+                                                       "job.queued", "job.dispatch", "job.finished"])
         self.assertEqual([seal for _, kind, _, seal in self.broker.log if kind == "job.approved"], [1])
-        d = self.broker.log[4][2].decode()
+        d = next(d for _, kind, d, _ in self.broker.log if kind == "job.dispatch").decode()
         self.assertRegex(d, r'^\{"job":"[0-9a-f-]{36}","attempt":1,"slot":0,"spec_sha256":"[0-9a-f]{64}"\}$')
         self.until(lambda: len(self.broker.executor.collected) == 1)
 
@@ -910,13 +910,14 @@ class Records(Case):
     def test_a_known_record_is_not_told_twice(self):
         c = self.client()
         self.approved(c, ["true"])
-        self.until(lambda: len(self.broker.log) == 4)
+        self.until(lambda: self.broker.log[-1][1] == "job.queued")
         before = list(self.broker.log)
         c.close()
         self.restart()
         self.client().call("server.hello", {})
         self.assertEqual(self.broker.log, before)
-        self.assertEqual(self.broker.auditor.hello[1], len(before) - 1)
+        # That the last one is there was perhaps not noted yet: nobody waited for it.
+        self.assertIn(self.broker.auditor.hello[1], (len(before) - 2, len(before) - 1))
 
     def test_a_run_is_asked_after_and_is_lost_when_nobody_knows_it(self):
         c = self.client()
