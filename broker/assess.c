@@ -162,7 +162,7 @@ decide(struct operation *operation, const struct job *job)
 	policy_decide(operation->broker->rules.policy, &request, &assessment->decision);
 	explain(operation->broker, job, assessment);
 	if (assessment->decision.verdict == VERDICT_ALLOWED)
-		assess_cage(operation->broker, assessment);
+		assess_cage(operation->broker, methods_root_of(operation->broker, job->cwd), assessment);
 }
 
 static bool

@@ -18,6 +18,7 @@
 #include "plan_source.h"
 #include "policy.h"
 
+struct boot_root;
 struct broker;
 struct operation;
 
@@ -52,8 +53,8 @@ void assess_answered(struct broker *broker, const struct msg_program_assessed *a
 /* Send what waits; the next moment to call this again (monotonic us), 0: none. */
 uint64_t assess_tick(struct broker *broker);
 
-/* What an allowed job's cage wants and this machine has not makes it VERDICT_CAGE, with a reason. */
-void assess_cage(const struct broker *broker, struct assessment *assessment);
+/* What an allowed job's cage wants and this machine, or this root, has not makes it VERDICT_CAGE, with a reason. */
+void assess_cage(const struct broker *broker, const struct boot_root *root, struct assessment *assessment);
 
 /* Would it run?  If not, assessment->reason says why and this is the verdict's name. */
 bool assess_allows(const struct assessment *assessment);

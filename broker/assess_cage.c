@@ -3,6 +3,7 @@
 
 #include "landlock.h"
 #include "run.h"
+#include "run_as.h"
 #include "text.h"
 
 #include "assess.h"
@@ -33,8 +34,32 @@ is_open(const struct broker *broker, const struct policy_root *extra)
 	return false;
 }
 
+/* What the executor would refuse of the paths beside the root. */
+static void
+assess_extras(const struct broker *broker, const struct boot_root *root, struct assessment *assessment)
+{
+	const struct policy_cage *cage = &assessment->decision.cage;
+	enum verdict *verdict = &assessment->decision.verdict;
+	char *reason = assessment->reason;
+	size_t size = sizeof(assessment->reason);
+
+	for (size_t i = 0; i < cage->extra_count && *verdict == VERDICT_ALLOWED; i++) {
+		bool write = cage->extras[i].flags & ROOT_EXTRA_WRITE;
+
+		if (write && run_as_owner(&broker->boot, root)) {
+			*verdict = VERDICT_CAGE;
+			text_copy(reason, size, "write_paths cannot be had where jobs run as the workspace's owner "
+			    "(\"run_as\": \"owner\")");
+		} else if (!is_open(broker, &cage->extras[i])) {
+			*verdict = VERDICT_CAGE;
+			text_format(reason, size, "%s[] has a path that could not be opened at the start; "
+			    "the log says why", write ? "write_paths" : "read_paths");
+		}
+	}
+}
+
 void
-assess_cage(const struct broker *broker, struct assessment *assessment)
+assess_cage(const struct broker *broker, const struct boot_root *root, struct assessment *assessment)
 {
 	const struct policy_cage *cage = &assessment->decision.cage;
 	unsigned floor = landlock_floor(cage->profile, cage->network);
@@ -42,7 +67,8 @@ assess_cage(const struct broker *broker, struct assessment *assessment)
 	char *reason = assessment->reason, names[400];
 	size_t size = sizeof(assessment->reason);
 
-	name_missing(cage->minimum & ~network_layers(cage->network, broker->layers), names, sizeof(names));
+	name_missing(cage->minimum & ~network_layers(cage->network, run_as_layers(&broker->boot, root, broker->layers)),
+	    names, sizeof(names));
 	if (broker->landlock_abi < floor) {
 		*verdict = VERDICT_CAGE;
 		text_format(reason, size, "profile %s with network %s needs Landlock ABI %u, this kernel has "
@@ -52,11 +78,5 @@ assess_cage(const struct broker *broker, struct assessment *assessment)
 		*verdict = VERDICT_CAGE;
 		text_format(reason, size, "the policy's minimum is not in force here, missing: %s", names);
 	}
-	for (size_t i = 0; i < cage->extra_count && *verdict == VERDICT_ALLOWED; i++)
-		if (!is_open(broker, &cage->extras[i])) {
-			*verdict = VERDICT_CAGE;
-			text_format(reason, size, "%s[] has a path that could not be opened at the start; "
-			    "the log says why", cage->extras[i].flags & ROOT_EXTRA_READ ?
-			    "read_paths" : "write_paths");
-		}
+	assess_extras(broker, root, assessment);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cage_text.h"
+#include "run_as.h"
 #include "scope.h"
 #include "text.h"
 
@@ -124,9 +125,11 @@ add_cage(const struct broker *broker, struct json *object, const struct job *job
     const struct assessment *assessment)
 {
 	const struct boot_root *root = methods_root_of(broker, job->cwd);
-	struct cage_facts facts = { .layers = broker->layers, .landlock_abi = broker->landlock_abi,
+	struct cage_facts facts = { .layers = run_as_layers(&broker->boot, root, broker->layers), .landlock_abi = broker->landlock_abi,
 		.read_only = root && root->flags & ROOT_READ_ONLY,
-		.nested = root ? root->flags & ROOT_NESTED : 0 };
+		.nested = root ? root->flags & ROOT_NESTED : 0,
+		.run_as_owner = run_as_owner(&broker->boot, root), .owner = root ? root->uid : 0,
+		.group = root ? root->gid : 0 };
 	scoped_free char *text = bytes_make(CAGE_TEXT_BYTES);
 	scoped_free char *clean = NULL;
 

@@ -9,7 +9,7 @@
  *   environment_allowlist, max_timeout_seconds, max_output_chars.
  * Version 2 (unknown keys are refused everywhere; what is not enforced yet is refused by name):
  *   rules                  [rule]
- *   allowed_working_roots  ["dir" | {path, shared, root_owned, read_only, nested}]
+ *   allowed_working_roots  ["dir" | {path, shared, root_owned, read_only, nested, run_as}]
  *   path                   ["/usr/bin", ...] where bare program names are looked up
  *   environment            {"NAME": "value"} given to every job
  *   environment_allowlist  ["NAME"] that a caller may set

@@ -151,6 +151,12 @@ lint_roots(struct lints *lints, const struct policy *policy)
 			    "allowed_working_roots[%zu]: a job may plant hooks and settings in any repository and "
 			    "directory below its working directory (\"nested\": \"off\")",
 			    i);
+		if (policy->roots[i].flags & ROOT_RUN_AS_OWNER)
+			add(lints,
+			    "allowed_working_roots[%zu]: started by root its jobs run as the directory's owner, whose other "
+			    "processes can stop, trace and change them, and who takes the executor over is that owner "
+			    "(\"run_as\": \"owner\")",
+			    i);
 		if ((policy->roots[i].flags & ROOT_SHARED) &&
 		    (policy->roots[i].flags & ROOT_ROOT_OWNED))
 			add(lints,

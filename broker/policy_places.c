@@ -12,6 +12,7 @@
 #include "log.h"
 #include "owner.h"
 #include "policy_parts.h"
+#include "run_as.h"
 #include "text.h"
 
 static bool
@@ -72,6 +73,8 @@ root_fault(const struct policy_root *root)
 		return "it is no directory";
 	if (st.st_uid == 0 && !(root->flags & ROOT_ROOT_OWNED))
 		return "it belongs to root, and the policy does not say \"root_owned\": true";
+	if (root->flags & ROOT_RUN_AS_OWNER)
+		return run_as_fault(st.st_uid, st.st_gid);
 	return NULL;
 }
 

@@ -107,6 +107,7 @@ add_roots(struct json *summary, const struct policy *policy)
 		json_add_boolean(root, "read_only", policy->roots[i].flags & ROOT_READ_ONLY);
 		json_add_text(root, "nested", policy->roots[i].flags & ROOT_NESTED_OFF ? "off" :
 		    policy->roots[i].flags & ROOT_NESTED_REPOSITORIES ? "repositories" : "protected");
+		json_add_text(root, "run_as", policy->roots[i].flags & ROOT_RUN_AS_OWNER ? "owner" : "slot");
 	}
 }
 

@@ -43,7 +43,25 @@ read_nested(struct loading *loading, const struct json *value, const char *where
 	return true;
 }
 
-/* {path, shared, root_owned, read_only, nested} */
+/* As whom its jobs run: a flag of boot.h in *sum, which has root_owned already. */
+static bool
+read_run_as(struct loading *loading, const struct json *value, const char *where, uint64_t *sum)
+{
+	const struct json *given = json_get(value, "run_as");
+	const char *text = json_text(given);
+
+	if (!given || (text && strcmp(text, "slot") == 0))
+		return true;
+	if (!text || strcmp(text, "owner") != 0)
+		return policy_refuse(loading, given, "%s.run_as must be \"slot\" or \"owner\"", where);
+	if (*sum & ROOT_ROOT_OWNED)
+		return policy_refuse(loading, given,
+		    "%s.run_as cannot be \"owner\" with root_owned: no job runs as root", where);
+	*sum |= ROOT_RUN_AS_OWNER;
+	return true;
+}
+
+/* {path, shared, root_owned, read_only, nested, run_as} */
 static bool
 read_root_object(struct loading *loading, const struct json *value, const char *where)
 {
@@ -55,7 +73,8 @@ read_root_object(struct loading *loading, const struct json *value, const char *
 		{ "root_owned", ROOT_ROOT_OWNED },
 		{ "read_only", ROOT_READ_ONLY },
 	};
-	static const char *const known[] = { "path", "shared", "root_owned", "read_only", "nested", NULL };
+	static const char *const known[] = { "path", "shared", "root_owned", "read_only", "nested", "run_as",
+		NULL };
 	uint64_t sum = 0;
 
 	if (!policy_read_keys(loading, value, where, known))
@@ -70,7 +89,7 @@ read_root_object(struct loading *loading, const struct json *value, const char *
 		if (truth)
 			sum |= flags[i].flag;
 	}
-	if (!read_nested(loading, value, where, &sum))
+	if (!read_nested(loading, value, where, &sum) || !read_run_as(loading, value, where, &sum))
 		return false;
 	return policy_add_root(loading, value, where, json_text(json_get(value, "path")), sum);
 }

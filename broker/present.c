@@ -6,12 +6,14 @@
 #include "digest.h"
 #include "log.h"
 #include "run.h"
+#include "run_as.h"
 #include "text.h"
 
 #include "broker.h"
 #include "dispatch.h"
 #include "hidden.h"
 #include "job.h"
+#include "methods.h"
 #include "present.h"
 #include "order.h"
 #include "rules.h"
@@ -130,13 +132,29 @@ add_boot(struct json *one, const struct attempt *attempt)
 struct attempt_list {
 	struct json *array;
 	const struct boot *boot;
+	const struct boot_root *root; /* of the job; NULL: it lies in none any more */
 };
 
-/* Under which uid it ran, as the kernel's own records name it: that of its slot, for good (launch/uids.c). */
-static void
-add_uid(struct json *one, const struct boot *boot, const struct attempt *attempt)
+/* Did it run as the owner of its root?  Before it has begun: will it? */
+static bool
+is_owners(const struct attempt_list *list, const struct attempt *attempt)
 {
-	if (attempt->slot >= 0 && attempt->slot < boot->slot_count)
+	return attempt->layers ? list->boot->mode != MODE_WORKSPACE_USER && !(attempt->layers & LAYER_OWN_UID) :
+	    run_as_owner(list->boot, list->root);
+}
+
+/*
+ * Under which uid it ran, as the kernel's own records name it: that of its slot, for good (launch/uids.c), or
+ * of its root's owner, which the policy of then would have to tell where it is not that way any more.
+ */
+static void
+add_uid(struct json *one, const struct attempt_list *list, const struct attempt *attempt)
+{
+	const struct boot *boot = list->boot;
+
+	if (is_owners(list, attempt) && run_as_owner(boot, list->root))
+		json_add_integer(one, "uid", list->root->uid);
+	else if (!is_owners(list, attempt) && attempt->slot >= 0 && attempt->slot < boot->slot_count)
 		json_add_integer(one, "uid", boot->slots[attempt->slot].job);
 	else
 		json_add_null(one, "uid");
@@ -179,7 +197,7 @@ add_attempt(void *context, const struct attempt *attempt)
 	json_add_integer(one, "stderr_bytes", attempt->err_bytes);
 	json_add_integer(one, "redactions", attempt->redactions);
 	json_add_text(one, "worker", attempt->worker);
-	add_uid(one, list->boot, attempt);
+	add_uid(one, list, attempt);
 	add_boot(one, attempt);
 }
 
@@ -279,7 +297,8 @@ present_job(struct broker *broker, const struct job *job)
 	present_time(object, "approval_expires_at", job->approval_expires_us);
 	add_waiting(broker, object, job);
 	attempts_each(broker->store, job->seq, add_attempt,
-	    &(struct attempt_list){ json_add_array(object, "attempts_log"), &broker->boot });
+	    &(struct attempt_list){ json_add_array(object, "attempts_log"), &broker->boot,
+	    methods_root_of(broker, job->cwd) });
 	attempts_each_decision(broker->store, job->seq, add_decision,
 	    json_add_array(object, "decisions"));
 	rules_warn(broker, json_add_array(object, "warnings"));

@@ -86,7 +86,8 @@ static bool
 inspect_place(struct attempt *attempt, const struct protect *way, unsigned *entries, bool in_child)
 {
 	const bool deep = nested->mode != NESTED_OFF;
-	const struct quarantine order = { .job = &attempt->executor->jobs[attempt->run.slot], .run = attempt->name,
+	const struct quarantine order = { .job = executor_job(attempt->executor, attempt->run.slot,
+		place_of(&attempt->executor->boot, way->root)), .run = attempt->name,
 		.tell = note, .context = attempt };
 	scoped_close int root = open_place(attempt, way->root);
 	unsigned violations = 0;

@@ -75,7 +75,7 @@ look(const struct attempt *attempt, struct start_findings *findings, int fd, con
     const char *cwd)
 {
 	return protect_look(&findings->protect[findings->protect_count++], fd,
-	    &attempt->executor->jobs[attempt->run.slot], root, cwd);
+	    executor_job(attempt->executor, attempt->run.slot, attempt->root), root, cwd);
 }
 
 /* What lies beside the root is still there: a mount keeps also what was removed since. */
@@ -139,7 +139,7 @@ place_of(const struct attempt *attempt, const struct protect *protect)
 static int
 look_below(const struct attempt *attempt, struct start_findings *findings, unsigned *entries)
 {
-	const struct identity *job = &attempt->executor->jobs[attempt->run.slot];
+	const struct identity *job = executor_job(attempt->executor, attempt->run.slot, attempt->root);
 
 	nested_begin(&findings->nested, nested_mode(attempt));
 	if (findings->nested.mode == NESTED_OFF)
@@ -179,7 +179,7 @@ look_at_all(const struct attempt *attempt, struct start_findings *findings, bool
 	const struct executor *executor = attempt->executor;
 	scoped_close int root = open_place(attempt, attempt->root);
 	struct resolve_world world = { .root_fd = root, .root = attempt->plan.root,
-		.job = executor->jobs[attempt->run.slot], .ours = executor->ours,
+		.job = *executor_job(executor, attempt->run.slot, attempt->root), .ours = executor->ours,
 		.elsewhere = elsewhere };
 
 	findings->stage = STAGE_WORKDIR;

@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "run_as.h"
+
 #include "bounds.h"
 
 #define MOST_KEEP_BYTES (64u << 20)  /* of each stream, in the keeper's memory and on disk */
@@ -41,7 +43,8 @@ check_extra(const struct boot *boot, const struct plan *plan, const struct plan_
 		return EXDEV;
 	if (!extra->write)
 		return 0;
-	if (!profile_row(plan->profile)->write_paths)
+	/* It is mounted for the uids of slots. */
+	if (!profile_row(plan->profile)->write_paths || run_as_owner(boot, &boot->roots[bounds_root(boot, plan->root)]))
 		return ENOTSUP;
 	return boot->roots[index].uid == 0 && !(boot->roots[index].flags & ROOT_ROOT_OWNED) ?
 	    EACCES : 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "run_as.h"
 #include "scope.h"
 #include "text.h"
 
@@ -134,13 +135,18 @@ box_prepare(const struct boot *boot)
 	make_directory("%s/own/copy", boot->box_dir, 0);
 	for (unsigned slot = 0; slot < boot->slot_count; slot++)
 		make_directory("%s/own/slot/%u", boot->box_dir, slot);
+	make_directory("%s/own/owner", boot->box_dir, 0);
+	for (unsigned root = 0; root < boot->root_count; root++)
+		if (run_as_owner(boot, &boot->roots[root]))
+			make_directory("%s/own/owner/%u", boot->box_dir, root);
 	umask(077);
 }
 
 bool
 box_root(const struct boot *boot, unsigned slot, unsigned root, char path[LIMIT_PATH])
 {
-	bool shared = boot->mode == MODE_WORKSPACE_USER || boot->roots[root].flags & ROOT_EXTRA_READ;
+	bool shared = boot->mode == MODE_WORKSPACE_USER ||
+	    boot->roots[root].flags & (ROOT_EXTRA_READ | ROOT_RUN_AS_OWNER);
 	unsigned owner = shared ? 0 : slot;
 
 	return text_format(path, LIMIT_PATH, "%s/idm/%u/%u", boot->box_dir, owner, root);
@@ -156,6 +162,12 @@ bool
 box_slot_file(const struct boot *boot, unsigned slot, const char *name, char path[LIMIT_PATH])
 {
 	return text_format(path, LIMIT_PATH, "%s/own/slot/%u/%s", boot->box_dir, slot, name);
+}
+
+bool
+box_owner_file(const struct boot *boot, unsigned root, const char *name, char path[LIMIT_PATH])
+{
+	return text_format(path, LIMIT_PATH, "%s/own/owner/%u/%s", boot->box_dir, root, name);
 }
 
 bool

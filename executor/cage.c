@@ -11,6 +11,7 @@
 #include "log.h"
 #include "plan.h"
 #include "run.h"
+#include "run_as.h"
 #include "scope.h"
 #include "text.h"
 
@@ -68,12 +69,15 @@ cage_exec_path(const struct program *program)
 	    program->named : program->target;
 }
 
+/* passwd or group: what the job's own ids are called. */
 static int
-take_slot_file(const struct cage *cage, const char *name)
+take_names(const struct cage *cage, const char *name)
 {
+	bool owner = run_as_owner(cage->boot, &cage->boot->roots[cage->root]);
 	char path[LIMIT_PATH];
 
-	if (box_slot_file(cage->boot, cage->slot, name, path))
+	if (owner ? box_owner_file(cage->boot, cage->root, name, path) :
+	    box_slot_file(cage->boot, cage->slot, name, path))
 		return mounts_copy(AT_FDCWD, path, MOUNTS_SYSTEM | MOUNTS_NO_EXEC);
 	errno = ENAMETOOLONG;
 	return -1;
@@ -111,8 +115,8 @@ cage_take_trees(struct cage *cage)
 {
 	if (places_take(&cage->places, cage->boot, cage->slot, cage->job.uid) < 0)
 		return -1;
-	cage->passwd = take_slot_file(cage, "passwd");
-	cage->group = take_slot_file(cage, "group");
+	cage->passwd = take_names(cage, "passwd");
+	cage->group = take_names(cage, "group");
 	if (cage->passwd < 0 || cage->group < 0)
 		return -1;
 	if (take_program(cage, &cage->program, &cage->plan->program, "program") < 0)

@@ -35,7 +35,7 @@ struct cage {
 	const struct plan *plan;
 	const char *run; /* "uuid.attempt" */
 	char template[LIMIT_PATH];
-	unsigned slot;
+	unsigned slot, root; /* root: index in the boot record */
 	struct identity job, init;
 	bool one_uid;  /* job, init and executor are one uid; groups cannot be dropped */
 	const struct protect *protect; /* what is covered in root and write paths */

@@ -11,6 +11,7 @@
 #include "landlock.h"
 #include "log.h"
 #include "process.h"
+#include "run_as.h"
 
 #include "box.h"
 #include "executor.h"
@@ -107,6 +108,28 @@ open_channels(struct executor *executor)
 		fatal("channels: %s", strerror(errno));
 }
 
+/* Launch has refused the same; a job under the ids of a daemon or a keeper would be the end of all borders. */
+static void
+note_owners(struct executor *executor)
+{
+	const struct boot *boot = &executor->boot;
+	unsigned count = executor->ours.count;
+
+	for (unsigned i = 0; i < boot->root_count; i++) {
+		const struct boot_root *root = &boot->roots[i];
+
+		executor->owners[i] = (struct identity){ root->uid, root->gid };
+		if (!run_as_owner(boot, root))
+			continue;
+		if (run_as_fault(root->uid, root->gid) || identity_listed(&executor->ours, root->uid) ||
+		    root->uid == boot->broker_uid || root->uid == boot->auditor_uid ||
+		    root->uid == boot->courier_uid || root->gid == boot->broker_gid)
+			fatal("no job runs as the owner of %s", root->path);
+		executor->every[count++] = executor->owners[i];
+	}
+	executor->ours.count = count;
+}
+
 /* Numeric ids: a slot's group has its user's number.  An ordinary user has one of each. */
 static void
 note_identities(struct executor *executor)
@@ -128,6 +151,14 @@ note_identities(struct executor *executor)
 		executor->every[count++] = executor->inits[i];
 	}
 	executor->ours = (struct identities){ executor->every, count };
+	note_owners(executor);
+}
+
+const struct identity *
+executor_job(const struct executor *executor, unsigned slot, int root)
+{
+	return root >= 0 && run_as_owner(&executor->boot, &executor->boot.roots[root]) ?
+	    &executor->owners[root] : &executor->jobs[slot];
 }
 
 static void

@@ -30,11 +30,12 @@ struct executor {
 	bool one_uid;  /* an ordinary user's: job, init and executor are one */
 
 	struct identity jobs[LIMIT_SLOTS], inits[LIMIT_SLOTS];
-	struct identity every[2 * LIMIT_SLOTS + 1];
-	struct identities ours; /* all of the above and ourselves */
+	struct identity owners[LIMIT_ROOTS]; /* of boot.roots */
+	struct identity every[2 * LIMIT_SLOTS + 1 + LIMIT_ROOTS];
+	struct identities ours; /* all of the above, ourselves and the owners that jobs run as */
 	struct runs runs[LIMIT_SLOTS];
 
-	uint64_t layers; /* of every job here, without its cgroup */
+	uint64_t layers; /* of every job here, without its cgroup; fewer in some roots (run_as.h) */
 	int landlock_abi;
 	ino_t outside[CAGE_NAMESPACES];
 	char template[LIMIT_PATH];
@@ -48,6 +49,9 @@ struct executor {
 
 /* Prepare everything that jobs have in common; ends the process when something is missing. */
 void executor_open(struct executor *executor);
+
+/* As whom a job of this slot works in this root or place beside the roots: an index in the boot record. */
+const struct identity *executor_job(const struct executor *executor, unsigned slot, int root);
 
 /* Give up what is not needed for that, and say hello. */
 void executor_confine(const struct executor *executor);

@@ -10,6 +10,7 @@
 #include "landlock.h"
 #include "log.h"
 #include "plan.h"
+#include "run_as.h"
 #include "scope.h"
 
 #include "adopt.h"
@@ -87,13 +88,22 @@ start_layers(const struct executor *executor)
 	    executor->boot.layers & CGROUP_LAYERS : 0);
 }
 
+/* A job that runs as its root's owner has fewer. */
+static uint64_t
+root_layers(const struct attempt *attempt, uint64_t layers)
+{
+	const struct boot *boot = &attempt->executor->boot;
+
+	return run_as_layers(boot, &boot->roots[attempt->root], layers);
+}
+
 /* Of the policy's minimum, each by name in the log. */
 static uint64_t
 missing_layers(const struct attempt *attempt)
 {
 	const struct plan *plan = &attempt->plan;
 	uint64_t missing =
-	    plan->minimum & ~network_layers(plan->network, start_layers(attempt->executor));
+	    plan->minimum & ~network_layers(plan->network, root_layers(attempt, start_layers(attempt->executor)));
 
 	for (unsigned bit = 0; bit < LAYER_COUNT; bit++)
 		if (missing >> bit & 1)
@@ -124,10 +134,11 @@ static int
 note_cage(const struct attempt *attempt, const void *bytes, size_t length)
 {
 	const struct executor *executor = attempt->executor;
-	struct cage_facts facts = { .layers = start_layers(executor),
+	const struct boot_root *root = &executor->boot.roots[attempt->root];
+	struct cage_facts facts = { .layers = root_layers(attempt, start_layers(executor)),
 		.landlock_abi = (uint32_t)executor->landlock_abi,
-		.read_only = executor->boot.roots[attempt->root].flags & ROOT_READ_ONLY,
-		.nested = executor->boot.roots[attempt->root].flags & ROOT_NESTED };
+		.read_only = root->flags & ROOT_READ_ONLY, .nested = root->flags & ROOT_NESTED,
+		.run_as_owner = run_as_owner(&executor->boot, root), .owner = root->uid, .group = root->gid };
 	static char text[CAGE_TEXT_BYTES]; /* large */
 	scoped_close int fd = -1;
 
@@ -262,12 +273,13 @@ start_permitted(struct attempt *attempt)
 	unsigned slot = attempt->run.slot;
 	struct cage cage = { .boot = &executor->boot, .plan = &attempt->plan, .run = attempt->name,
 		.slot = slot,
-		.job = executor->jobs[slot],
+		.job = *executor_job(executor, slot, attempt->root),
 		    .init = executor->inits[slot],
 		.one_uid = executor->one_uid, .landlock_abi = executor->landlock_abi,
-		    .layers = network_layers(attempt->plan.network, executor->layers),
+		    .layers = network_layers(attempt->plan.network, root_layers(attempt, executor->layers)),
 		.protect = findings->protect, .protect_count = findings->protect_count,
 		.nested = &findings->nested,
+		.root = (unsigned)attempt->root,
 		.filters = report_filters(attempt->plan.profile, attempt->plan.network) };
 	struct midwife_order order = { .cage = &cage, .run_name = attempt->run,
 		.folder = attempt->folder,

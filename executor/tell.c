@@ -130,7 +130,7 @@ tell_intent(const struct attempt *attempt)
 	put_arguments(&writer, plan);
 	fields_put_text(&writer, FACT_CWD, plan->cwd);
 	put_environment(&writer, plan);
-	fields_put_u64(&writer, FACT_UID, attempt->executor->jobs[attempt->run.slot].uid);
+	fields_put_u64(&writer, FACT_UID, executor_job(attempt->executor, attempt->run.slot, attempt->root)->uid);
 	fields_put_text(&writer, FACT_PROGRAM_TARGET, plan->program.target);
 	fields_put_u64(&writer, FACT_PROGRAM_DEV, plan->program.dev);
 	fields_put_u64(&writer, FACT_PROGRAM_INO, plan->program.ino);

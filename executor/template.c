@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "run_as.h"
 #include "scope.h"
 #include "text.h"
 
@@ -211,6 +212,24 @@ write_slot(const struct boot *boot, unsigned slot, const struct identity *job,
 	replace(path, text);
 }
 
+/* The same for a root whose jobs run as its owner, whichever slot they have. */
+static void
+write_owner(const struct boot *boot, unsigned index)
+{
+	const struct boot_root *root = &boot->roots[index];
+	char path[LIMIT_PATH], text[512];
+
+	if (!box_owner_file(boot, index, "passwd", path) ||
+	    !text_format(text, sizeof(text), "root:x:0:0:root:/:/usr/sbin/nologin\n"
+	    "job:x:%u:%u:job:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n", root->uid, root->gid))
+		fatal("template: passwd");
+	replace(path, text);
+	if (!box_owner_file(boot, index, "group", path) ||
+	    !text_format(text, sizeof(text), "root:x:0:\njob:x:%u:\nnogroup:x:65534:\n", root->gid))
+		fatal("template: group");
+	replace(path, text);
+}
+
 /* In the box it is as launch has opened it. */
 static bool
 is_file(const struct boot *boot, unsigned root)
@@ -264,6 +283,9 @@ template_make(const struct boot *boot, const struct identity *jobs, const struct
 		cannot("read-only");
 	for (unsigned slot = 0; slot < boot->slot_count; slot++)
 		write_slot(boot, slot, &jobs[slot], &inits[slot]);
+	for (unsigned i = 0; i < boot->root_count; i++)
+		if (run_as_owner(boot, &boot->roots[i]))
+			write_owner(boot, i);
 	umask(077);
 }
 

@@ -104,6 +104,8 @@ enum root_flag {
 	ROOT_NESTED_REPOSITORIES = 1 << 5,
 	ROOT_NESTED_OFF = 1 << 6,
 	ROOT_NESTED = ROOT_NESTED_REPOSITORIES | ROOT_NESTED_OFF,
+	/* Started by root: its jobs run as its owner, without an idmapped mount (run_as.h). */
+	ROOT_RUN_AS_OWNER = 1 << 7,
 };
 
 struct boot_root {

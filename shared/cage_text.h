@@ -17,6 +17,8 @@ struct cage_facts {
 	uint32_t landlock_abi;
 	bool read_only;            /* the root is */
 	uint64_t nested;           /* ROOT_NESTED: what of it is protected beside the way to the directory */
+	bool run_as_owner;         /* started by root, its job runs as the root's owner: */
+	uint32_t owner, group;
 	uint8_t filter_sha256[32]; /* the job's system call filter as it is loaded */
 };
 

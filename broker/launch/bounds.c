@@ -16,8 +16,9 @@ flags_hold(uint64_t flags)
 	if (flags & ROOT_EXTRA)
 		return flags == ROOT_EXTRA_READ ||
 		    (flags & ~(uint64_t)ROOT_ROOT_OWNED) == ROOT_EXTRA_WRITE;
-	return !(flags & ~(uint64_t)(ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY | ROOT_NESTED)) &&
-	    (flags & ROOT_NESTED) != ROOT_NESTED;
+	return !(flags & ~(uint64_t)(ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY | ROOT_NESTED |
+	    ROOT_RUN_AS_OWNER)) && (flags & ROOT_NESTED) != ROOT_NESTED &&
+	    !(flags & ROOT_RUN_AS_OWNER && flags & ROOT_ROOT_OWNED);
 }
 
 static bool

@@ -70,14 +70,14 @@ make_box(const struct launch *launch)
 }
 
 /*
- * A detached copy of the root's mount whose owner is seen as the job, and of all that is mounted below:
- * what a job wrote at the place of a mount that it does not see would lie under that mount, for nobody to
- * find.  Without a namespace, as it is, and that mount alone.  -1 with errno.
+ * A detached copy of the root's mount whose owner is seen as the job (without a namespace: as it is), and of
+ * all that is mounted below: what a job wrote at the place of a mount that it does not see would lie under
+ * that mount, for nobody to find.  Of a read path that mount alone.  -1 with errno.
  */
 static int
 clone_root(const struct boot_root *root, int root_fd, int namespace_fd)
 {
-	unsigned recursive = namespace_fd < 0 ? 0 : AT_RECURSIVE;
+	unsigned recursive = root->flags & ROOT_EXTRA_READ ? 0 : AT_RECURSIVE;
 	struct mount_attr attr = {
 		.attr_set = (namespace_fd < 0 ? 0u : MOUNT_ATTR_IDMAP) | MOUNT_ATTR_NOSUID |
 		    MOUNT_ATTR_NODEV |
@@ -96,6 +96,13 @@ clone_root(const struct boot_root *root, int root_fd, int namespace_fd)
 	if (mount_setattr(fd, "", AT_EMPTY_PATH | recursive, &attr, sizeof(attr)) < 0)
 		return -1;
 	return scope_keep(&fd);
+}
+
+/* Do all slots see it the same way, with the owners it has on disk? */
+static bool
+is_plain(const struct boot_root *root)
+{
+	return root->flags & (ROOT_EXTRA_READ | ROOT_RUN_AS_OWNER);
 }
 
 static int
@@ -128,7 +135,7 @@ static void
 mount_root(const struct launch *launch, unsigned slot, unsigned index)
 {
 	const struct boot_root *root = &launch->boot.roots[index];
-	bool plain = root->flags & ROOT_EXTRA_READ;
+	bool plain = is_plain(root);
 	scoped_close int namespace_fd = plain ? -1 : namespace_of(launch, root, slot);
 	scoped_close int fd = -1;
 	char path[LIMIT_PATH];
@@ -156,7 +163,7 @@ mount_roots(const struct launch *launch)
 		make_folder(path, 0711);
 		for (unsigned index = 0; index < launch->boot.root_count; index++)
 			/* what all see the same way is there once */
-			if (slot == 0 || !(launch->boot.roots[index].flags & ROOT_EXTRA_READ))
+			if (slot == 0 || !is_plain(&launch->boot.roots[index]))
 				mount_root(launch, slot, index);
 	}
 }
@@ -182,11 +189,9 @@ box_build(const struct launch *launch)
 int
 box_try_root(const struct launch *launch, const struct boot_root *root, int root_fd)
 {
-	scoped_close int namespace_fd = namespace_of(launch, root, 0);
-	int fd = namespace_fd < 0 ? -1 : clone_root(root, root_fd, namespace_fd);
+	bool plain = is_plain(root);
+	scoped_close int namespace_fd = plain ? -1 : namespace_of(launch, root, 0);
+	scoped_close int fd = !plain && namespace_fd < 0 ? -1 : clone_root(root, root_fd, namespace_fd);
 
-	if (fd < 0)
-		return -1;
-	close(fd);
-	return 0;
+	return fd < 0 ? -1 : 0;
 }

@@ -57,6 +57,9 @@ bool accounts_find_group(const char *name, gid_t *gid);
 /* uids.c: who the three are, and the first slot uid. */
 void uids_choose(struct launch *launch);
 
+/* Why no job may run under these ids of a root's owner, or NULL. */
+const char *uids_owner_fault(uid_t uid, gid_t gid);
+
 /* policy_bounds.c: open the policy and let the broker's binary say what the executor is bound to. */
 void policy_bounds_read(struct launch *launch);
 

@@ -90,16 +90,48 @@ nsmap_for_mount(struct identity disk, struct identity seen)
 	return fd;
 }
 
+/* The kernel takes 340 lines in one write of less than a page; we make 2 + LIMIT_ROOTS of at most 24 bytes. */
+#define EXECUTOR_MAP_BYTES 2048
+_Static_assert((2 + LIMIT_ROOTS) * 24 < EXECUTOR_MAP_BYTES, "a line for each root's owner");
+
+static bool
+add_range(char map[EXECUTOR_MAP_BYTES], uint32_t first, uint32_t count)
+{
+	size_t length = strlen(map);
+
+	return text_format(map + length, EXECUTOR_MAP_BYTES - length, "%u %u %u\n", first, first, count);
+}
+
+/* Each once: two roots may have one owner, and a map with a number twice is refused by the kernel. */
+static bool
+add_owners(char map[EXECUTOR_MAP_BYTES], const struct boot *boot, bool group)
+{
+	for (unsigned i = 0; i < boot->root_count; i++) {
+		const struct boot_root *root = &boot->roots[i];
+		uint32_t id = group ? root->gid : root->uid;
+		bool known = false;
+
+		for (unsigned j = 0; j < i; j++)
+			known = known || (boot->roots[j].flags & ROOT_RUN_AS_OWNER &&
+			    id == (group ? boot->roots[j].gid : boot->roots[j].uid));
+		if (root->flags & ROOT_RUN_AS_OWNER && !known && !add_range(map, id, 1))
+			return false;
+	}
+	return true;
+}
+
+static bool
+write_executor_map(pid_t pid, const struct launch *launch, bool group)
+{
+	char map[EXECUTOR_MAP_BYTES] = "";
+
+	return add_range(map, group ? launch->executor.gid : launch->executor.uid, 1) &&
+	    add_range(map, launch->first_slot_uid, 2 * launch->boot.slot_count) &&
+	    add_owners(map, &launch->boot, group) && write_map(pid, group ? "gid_map" : "uid_map", map);
+}
+
 bool
 nsmap_write_executor(pid_t pid, const struct launch *launch)
 {
-	uint32_t first = launch->first_slot_uid, count = 2 * launch->boot.slot_count;
-	struct identity executor = launch->executor;
-	char uid_map[96], gid_map[96];
-
-	return text_format(uid_map, sizeof(uid_map), "%u %u 1\n%u %u %u\n", executor.uid, executor.uid,
-	    first, first, count) &&
-	    text_format(gid_map, sizeof(gid_map), "%u %u 1\n%u %u %u\n", executor.gid, executor.gid,
-	    first, first, count) &&
-	    write_map(pid, "uid_map", uid_map) && write_map(pid, "gid_map", gid_map);
+	return write_executor_map(pid, launch, false) && write_executor_map(pid, launch, true);
 }

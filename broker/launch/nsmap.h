@@ -17,7 +17,10 @@
  */
 int nsmap_for_mount(struct identity disk, struct identity seen);
 
-/* Map the executor's uid and gid and those of all slots, nothing else, into the namespace of `pid`. */
+/*
+ * Map the executor's uid and gid, those of all slots and of the owners of roots with ROOT_RUN_AS_OWNER,
+ * nothing else, into the namespace of `pid`.
+ */
 bool nsmap_write_executor(pid_t pid, const struct launch *launch);
 
 #endif

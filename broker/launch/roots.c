@@ -92,6 +92,31 @@ may_be_shown(struct launch *launch, const struct boot_root *root)
 	return false;
 }
 
+/* Started by root: can jobs run there as whom they should?  If not, say why. */
+static bool
+may_be_mounted(struct launch *launch, const struct boot_root *root, int fd)
+{
+	bool as_owner = root->flags & ROOT_RUN_AS_OWNER;
+	const char *fault = as_owner ? uids_owner_fault(root->uid, root->gid) : NULL;
+
+	if (fault) {
+		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would run as uid %u, gid %u: %s",
+		    root->path, root->uid, root->gid, fault);
+		return false;
+	}
+	if (box_try_root(launch, root, fd) == 0)
+		return true;
+	if (as_owner)
+		warn(launch, "%s is left out: it cannot be mounted: %s", root->path, strerror(errno));
+	else
+		warn(launch, "%s is left out: its filesystem, or one that is mounted below, cannot be mounted with"
+		    " another owner: %s; it can serve where uid %u starts agent-safe itself, or on ext4, xfs, btrfs,"
+		    " tmpfs, or where the policy (version 2) says \"run_as\": \"owner\" at it: then its jobs run as"
+		    " uid %u (agent-safe-policy(5) says what that costs)", root->path, strerror(errno), root->uid,
+		    root->uid);
+	return false;
+}
+
 /* Can jobs run there?  If not, say why. */
 static bool
 root_serves(struct launch *launch, struct boot_root *root, int fd)
@@ -118,13 +143,7 @@ root_serves(struct launch *launch, struct boot_root *root, int fd)
 		    " belongs to uid %u", root->path, launch->policy_owner, root->uid);
 		return false;
 	}
-	if (launch->root && box_try_root(launch, root, fd) < 0) {
-		warn(launch, "%s is left out: its filesystem, or one that is mounted below, cannot be mounted with"
-		    " another owner: %s; it can serve where uid %u starts agent-safe itself, or on ext4, xfs, btrfs,"
-		    " tmpfs", root->path, strerror(errno), root->uid);
-		return false;
-	}
-	return true;
+	return !launch->root || may_be_mounted(launch, root, fd);
 }
 
 void

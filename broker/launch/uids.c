@@ -18,16 +18,18 @@
 #include "folders.h"
 #include "launch.h"
 #include "refuse.h"
+#include "run_as.h"
 #include "scope.h"
 #include "text.h"
 
 #define REGISTRY_NAME "uids"
-#define FIRST_UID 2013265920u /* 0x78000000: beyond the ranges of containers, below 2^31 */
+#define FIRST_UID RUN_AS_FIRST_RESERVED
 #define LAST_BLOCK 0x7fffff00u
 #define BLOCK 256u            /* 3 daemons and 2 * LIMIT_SLOTS, rounded up */
 #define DAEMONS 3u
 #define REGISTRY_BYTES (8u << 20)
 
+_Static_assert(LAST_BLOCK + (BLOCK - 1) == RUN_AS_LAST_RESERVED, "no job runs as an owner with a number of ours");
 _Static_assert(DAEMONS + 2 * LIMIT_SLOTS + 1 <= BLOCK, "a block has room for every slot");
 
 /* A registry line, taken apart in place. */
@@ -199,4 +201,30 @@ uids_choose(struct launch *launch)
 	launch->boot.executor_uid = launch->executor.uid;
 	launch->boot.auditor_uid = launch->auditor.uid;
 	launch->boot.courier_uid = launch->courier.uid;
+}
+
+/* Of the system's daemons, also where it is not they that we start. */
+static bool
+is_named(uid_t uid, gid_t gid)
+{
+	static const char *const users[] = { "agent-safe", "agent-safe-exec", "agent-safe-audit", "agent-safe-courier" };
+	static const char *const groups[] = { "agent-safe-propose", "agent-safe-operate" };
+	struct identity found;
+	gid_t group;
+
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++)
+		if (accounts_find_user(users[i], &found) && (found.uid == uid || found.gid == gid))
+			return true;
+	for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (accounts_find_group(groups[i], &group) && group == gid)
+			return true;
+	return false;
+}
+
+const char *
+uids_owner_fault(uid_t uid, gid_t gid)
+{
+	const char *fault = run_as_fault(uid, gid);
+
+	return fault ? fault : is_named(uid, gid) ? "its owner or group is one of agent-safe's own" : NULL;
 }
