@@ -176,7 +176,7 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	    ", writable but for the protected paths and the policy (agent-safe-policy(5))\n");
 	if (facts->run_as_owner)
 		say(page, "runs as     the workspace's owner, uid %" PRIu32 " and gid %" PRIu32 " of this host (run_as owner): "
-		    "that user's\n            other processes can stop, trace and change it\n", facts->owner, facts->group);
+		    "that user's\n            other processes can stop and end it, its processes count together with other jobs' there\n", facts->owner, facts->group);
 	say_extras(page, plan, length);
 	say_text(page, view, "starts in   ", PLAN_CWD, "\n");
 	say_protected(page, facts);

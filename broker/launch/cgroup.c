@@ -11,6 +11,7 @@
 #include "cgroup.h"
 #include "log.h"
 #include "manager.h"
+#include "mounted.h"
 #include "refuse.h"
 #include "run.h"
 #include "scope.h"
@@ -38,22 +39,6 @@ close_file(FILE *const *file)
 		fclose(*file);
 }
 
-/* Undo \040 and its like (space, tab, newline, backslash) of mountinfo, in place. */
-static void
-unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; to++) {
-		if (from[0] == '\\' && from[1] && from[2] && from[3]) {
-			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
-			from += 4;
-		} else
-			*to = *from++;
-	}
-	*to = '\0';
-}
-
 /* A line of mountinfo (proc(5)): id, parent, device, root, mount point, ..., " - ", type. */
 static bool
 read_mount(char *line, char **root, char **point)
@@ -70,8 +55,8 @@ read_mount(char *line, char **root, char **point)
 			*root = field;
 	}
 	*point = field;
-	unescape(*root);
-	unescape(*point);
+	mounted_unescape(*root);
+	mounted_unescape(*point);
 	return true;
 }
 

@@ -11,6 +11,7 @@
 
 #include "box.h"
 #include "launch.h"
+#include "mounted.h"
 #include "refuse.h"
 #include "scope.h"
 #include "text.h"
@@ -97,11 +98,18 @@ static bool
 may_be_mounted(struct launch *launch, const struct boot_root *root, int fd)
 {
 	bool as_owner = root->flags & ROOT_RUN_AS_OWNER;
-	const char *fault = as_owner ? uids_owner_fault(root->uid, root->gid) : NULL;
+	const char *fault = as_owner ? uids_owner_fault(root->uid, root->gid) : NULL, *odd;
+	char type[LIMIT_PATH];
 
 	if (fault) {
 		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would run as uid %u, gid %u: %s",
 		    root->path, root->uid, root->gid, fault);
+		return false;
+	}
+	odd = as_owner ? mounted_odd_type(root, fd, type) : NULL;
+	if (odd) {
+		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would see all of its filesystem, and of those"
+		    " that are mounted below: one is of type %s, which is not for jobs", root->path, odd);
 		return false;
 	}
 	if (box_try_root(launch, root, fd) == 0)

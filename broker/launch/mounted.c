@@ -1,0 +1,95 @@
+/* What is mounted where. */
+#include <sys/stat.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mounted.h"
+#include "text.h"
+
+void
+mounted_unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; to++) {
+		if (from[0] == '\\' && from[1] && from[2] && from[3]) {
+			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
+			from += 4;
+		} else
+			*to = *from++;
+	}
+	*to = '\0';
+}
+
+/* A line (proc(5)): id, parent, device, root, mount point, options, ..., " - ", type, source, options. */
+struct mount_line {
+	uint64_t id;
+	const char *point, *type;
+};
+
+static bool
+read_line(char *line, struct mount_line *mount)
+{
+	char *type = strstr(line, " - "), *at = line, *fields[5];
+
+	if (!type)
+		return false;
+	*type = '\0';
+	type += 3;
+	type[strcspn(type, " \n")] = '\0';
+	for (int i = 0; i < 5; i++) {
+		fields[i] = strsep(&at, " ");
+		if (!fields[i])
+			return false;
+	}
+	mounted_unescape(fields[4]);
+	mount->point = fields[4];
+	mount->type = type;
+	return text_number(fields[0], UINT64_MAX, &mount->id);
+}
+
+/* Filesystems that hold files of people, and nothing of the kernel's. */
+static bool
+holds_files(const char *type)
+{
+	static const char *const types[] = { "overlay", "ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "f2fs", "zfs",
+		"bcachefs", "9p", "virtiofs", "fuse", "fuseblk", "nfs", "nfs4", "cifs", "smb3", "ceph", "gfs2", "ocfs2",
+		"vfat", "exfat", "ntfs3", "ecryptfs", "jfs", "squashfs", "erofs", "iso9660", "udf" };
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(type, types[i]) == 0)
+			return true;
+	return strncmp(type, "fuse.", 5) == 0;
+}
+
+static void
+close_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
+const char *
+mounted_odd_type(const struct boot_root *root, int root_fd, char type[LIMIT_PATH])
+{
+	__attribute__((cleanup(close_file))) FILE *file = fopen("/proc/self/mountinfo", "re");
+	char line[3 * LIMIT_PATH];
+	struct mount_line mount;
+	bool own = false;
+	struct statx seen;
+
+	text_copy(type, LIMIT_PATH, "unknown");
+	if (!file || statx(root_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &seen) < 0 || !(seen.stx_mask & STATX_MNT_ID))
+		return type;
+	while (fgets(line, sizeof(line), file)) {
+		if (!strchr(line, '\n') || !read_line(line, &mount))
+			return type;
+		own = own || mount.id == seen.stx_mnt_id;
+		if (!(mount.id == seen.stx_mnt_id || text_path_within(mount.point, root->path)) || holds_files(mount.type))
+			continue;
+		return text_copy(type, LIMIT_PATH, mount.type) ? type : "unknown";
+	}
+	return own && !ferror(file) ? NULL : type;
+}
