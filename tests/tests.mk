@@ -20,7 +20,7 @@ AUDITOR = $(filter-out auditor/main.c auditor/confine.c,$(wildcard auditor/*.c))
     $(addprefix shared/,packed.c boot.c channel.c fields.c loop.c messages.c process.c run.c digest.c text.c \
     base64.c log.c vkey.c tcp_ports.c whole.c)
 POLICY = $(wildcard broker/policy*.c) $(wildcard shared/json*.c shared/secret*.c) $(addprefix shared/,base64.c \
-    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c landlock.c landlock_rights.c)
+    text.c log.c digest.c fields.c profile.c run.c tcp_ports.c vkey.c owner.c run_as.c landlock.c landlock_rights.c)
 
 # What the tests say of themselves, read in one go: unit_text_LINKS, unit_text_LIBS, ...
 $(BUILD)/links.mk: $(wildcard tests/unit/*.c tests/contract/*.c tests/fuzz/*.c) tests/tests.mk

@@ -69,6 +69,22 @@ owner_holds() {
 	jq -e '.error_class == "violated" or .result.outcome == "violated" or .status == "failed"' "$JOB"
 }
 
+@test "owner: a job outlives the daemons and is inspected by the next ones" {
+	local id
+	with_root '"run_as": "owner"'
+	id=$(propose -- sh -c 'echo begun >begun; until [ -e go ]; do sleep 0.1; done; mkdir .claude; echo no >.claude/settings.json')
+	agent_safe approve "$id" --by tester >/dev/null
+	agent_safe run "$id" --execute >/dev/null 2>&1 3>&- 4>&- &
+	wait_until 20 test -e "$WS/proj/begun"
+	agent_safe serve --stop >/dev/null
+	wait || true
+	workspace_start
+	as_uid "$WS_UID" touch "$WS/proj/go"
+	agent_safe wait "$id" --timeout 30 >/dev/null || true
+	agent_safe show "$id" | jq -e '.status == "failed" and .error_class == "violated"'
+	[ ! -e "$WS/proj/.claude" ]
+}
+
 @test "owner: attempts, cage in words and summary of the policy say so; without it they do not" {
 	local id
 	with_root '"run_as": "owner"'
@@ -78,7 +94,7 @@ owner_holds() {
 	id=$(jq -er .id "$JOB")
 	agent_safe assess "$id" | jq -er .cage | grep -F "runs as     the workspace's owner, uid $WS_UID and gid $WS_UID"
 	find "$WS_STATE/runs" -type f -exec grep -lF "(run_as owner)" {} + | grep .
-	agent_safe policy summary | jq -e '[.. | .run_as? // empty] == ["owner"]'
+	agent_safe policy explain | jq -e '[.. | .run_as? // empty] == ["owner"]'
 	with_root
 	# How it was then: the policy of today does not tell under which uid.
 	agent_safe show "$id" | jq -e '.attempts_log[0].uid == null'

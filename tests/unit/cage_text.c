@@ -241,6 +241,22 @@ strict_and_a_minimum_are_said(void **state)
 	assert_null(strstr(text, "minimum"));
 }
 
+static void
+whose_ids_a_job_has_is_said_where_they_are_somebodys(void **state)
+{
+	struct cage_facts facts = { .landlock_abi = 7, .owner = 1000, .group = 1001 };
+	struct fields_writer writer;
+
+	(void)state;
+	begin(&writer);
+	assert_true(show(&writer, &facts));
+	assert_null(strstr(text, "runs as"));
+	facts.run_as_owner = true;
+	begin(&writer);
+	assert_true(show(&writer, &facts));
+	assert_non_null(strstr(text, "runs as     the workspace's owner, uid 1000 and gid 1001 of this host (run_as owner)"));
+}
+
 int
 main(void)
 {
@@ -253,6 +269,7 @@ main(void)
 		cmocka_unit_test(no_path_makes_a_line_and_none_pushes_one_out),
 		cmocka_unit_test(strict_and_a_minimum_are_said),
 		cmocka_unit_test(other_bytes_are_no_plan),
+		cmocka_unit_test(whose_ids_a_job_has_is_said_where_they_are_somebodys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

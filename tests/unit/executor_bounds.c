@@ -1,5 +1,5 @@
 /* What no plan may exceed, whoever sends it.
- * links: executor/bounds.c shared/profile.c shared/text.c shared/tcp_ports.c */
+ * links: executor/bounds.c shared/profile.c shared/text.c shared/tcp_ports.c shared/run_as.c */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -54,6 +54,30 @@ a_root_of_root_must_be_allowed(void **state)
 	boot.roots[1].flags = ROOT_ROOT_OWNED;
 	assert_int_equal(bounds_check(&boot, &plan), 0);
 	boot.roots[1].flags = 0;
+}
+
+/* They are mounted for the uids of slots; under one uid they are what they are. */
+static void
+no_write_path_where_jobs_run_as_the_owner(void **state)
+{
+	static struct plan_extra write = { "/srv/out", true }, read = { "/srv/in", false };
+	struct boot beside = boot;
+	struct plan plan = good;
+
+	(void)state;
+	beside.mode = MODE_WORKSPACE_ROOT;
+	beside.roots[2] = (struct boot_root){ .path = "/srv/out", .uid = 1000, .flags = ROOT_EXTRA_WRITE };
+	beside.roots[3] = (struct boot_root){ .path = "/srv/in", .uid = 1000, .flags = ROOT_EXTRA_READ };
+	beside.root_count = 4;
+	plan.extras[plan.extra_count++] = write;
+	assert_int_equal(bounds_check(&beside, &plan), 0);
+	beside.roots[0].flags = ROOT_RUN_AS_OWNER;
+	assert_int_equal(bounds_check(&beside, &plan), ENOTSUP);
+	beside.mode = MODE_WORKSPACE_USER;
+	assert_int_equal(bounds_check(&beside, &plan), 0);
+	beside.mode = MODE_WORKSPACE_ROOT;
+	plan.extras[0] = read;
+	assert_int_equal(bounds_check(&beside, &plan), 0);
 }
 
 static void
@@ -190,6 +214,7 @@ main(void)
 		cmocka_unit_test(a_plan_within_passes),
 		cmocka_unit_test(only_the_roots_of_launch_are_roots),
 		cmocka_unit_test(a_root_of_root_must_be_allowed),
+		cmocka_unit_test(no_write_path_where_jobs_run_as_the_owner),
 		cmocka_unit_test(no_minimum_below_what_all_rules_want),
 		cmocka_unit_test(no_profile_below_the_floor),
 		cmocka_unit_test(no_network_and_no_port_but_those_of_launch),

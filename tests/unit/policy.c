@@ -635,7 +635,8 @@ version_2_sections_are_read(void **state)
 {
 	struct policy *policy = load("{\"version\":2,\"allowed_working_roots\":[\"proj\",{\"path\":\"/data\",\"shared\":true,"
 	    "\"read_only\":true},{\"path\":\"/proj/x\",\"root_owned\":true,\"shared\":false,\"nested\":\"protected\"},"
-	    "{\"path\":\"/a\",\"nested\":\"off\"},{\"path\":\"/b\",\"nested\":\"repositories\"}],"
+	    "{\"path\":\"/a\",\"nested\":\"off\"},{\"path\":\"/b\",\"nested\":\"repositories\"},"
+	    "{\"path\":\"/c\",\"run_as\":\"owner\",\"shared\":true},{\"path\":\"/d\",\"run_as\":\"slot\"}],"
 	    "\"limits\":{\"timeout_seconds\":120,\"grace_seconds\":2,\"keep_bytes\":1000,\"memory_bytes\":0,"
 	    "\"cpu_seconds\":7},\"cage\":{\"profile\":\"default\"},\"queue\":{\"slots\":3},"
 	    "\"approvals\":{\"expires_seconds\":90},\"secrets\":{},\"agents\":{},\"rules\":[{\"program\":\"ls\","
@@ -644,12 +645,14 @@ version_2_sections_are_read(void **state)
 		.timeout_seconds = 60 };
 
 	(void)state;
-	assert_int_equal(policy_root_count(policy), 5);
+	assert_int_equal(policy_root_count(policy), 7);
 	assert_int_equal(policy_root_at(policy, 0).flags, 0);
 	assert_int_equal(policy_root_at(policy, 1).flags, ROOT_SHARED | ROOT_READ_ONLY);
 	assert_int_equal(policy_root_at(policy, 2).flags, ROOT_ROOT_OWNED);
 	assert_int_equal(policy_root_at(policy, 3).flags, ROOT_NESTED_OFF);
 	assert_int_equal(policy_root_at(policy, 4).flags, ROOT_NESTED_REPOSITORIES);
+	assert_int_equal(policy_root_at(policy, 5).flags, ROOT_RUN_AS_OWNER | ROOT_SHARED);
+	assert_int_equal(policy_root_at(policy, 6).flags, 0);
 	assert_int_equal(policy_slots(policy), 3);
 	assert_int_equal(policy_approval_seconds(policy), 90);
 	assert_int_equal(policy_max_timeout_seconds(policy), 120);
@@ -948,6 +951,9 @@ version_2_malformed_values_are_refused(void **state)
 		"\"allowed_working_roots\":[{}]", "\"allowed_working_roots\":[{\"path\":\"/a\",\"shared\":1}]",
 		"\"allowed_working_roots\":[{\"path\":\"/a\",\"nested\":true}]",
 		"\"allowed_working_roots\":[{\"path\":\"/a\",\"nested\":\"none\"}]",
+		"\"allowed_working_roots\":[{\"path\":\"/a\",\"run_as\":true}]",
+		"\"allowed_working_roots\":[{\"path\":\"/a\",\"run_as\":\"root\"}]",
+		"\"allowed_working_roots\":[{\"path\":\"/a\",\"run_as\":\"owner\",\"root_owned\":true}]",
 		"\"allowed_working_roots\":[{\"path\":\"/a\",\"mode\":1}]", "\"allowed_working_roots\":[\"/a\",{\"path\":\"/a\"}]",
 		"\"path\":\"/bin\"", "\"path\":[]", "\"path\":[\"bin\"]", "\"path\":[\"/a:/b\"]", "\"path\":[\"/a/../b\"]",
 		"\"environment\":[]", "\"environment\":{\"A\":1}", "\"environment\":{\"A=\":\"\"}",
@@ -1027,6 +1033,10 @@ lints_name_what_is_too_wide(void **state)
 	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[\"/\"]}", "whole file system"));
 	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[{\"path\":\"/a\",\"nested\":\"off\"}]}",
 	    "may plant hooks"));
+	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[{\"path\":\"/a\",\"run_as\":\"owner\"}]}",
+	    "run as the directory's owner"));
+	assert_false(has_lint("{\"version\":2,\"allowed_working_roots\":[{\"path\":\"/a\",\"run_as\":\"slot\"}]}",
+	    "run as the directory's owner"));
 	assert_true(has_lint("{\"version\":2,\"secrets\":{\"override\":true}}", "secrets.override"));
 	assert_false(has_lint("{\"version\":2,\"secrets\":{\"override\":false}}", "secrets.override"));
 	assert_true(has_lint("{\"version\":2}", "no rule"));
