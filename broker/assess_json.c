@@ -125,7 +125,8 @@ add_cage(const struct broker *broker, struct json *object, const struct job *job
     const struct assessment *assessment)
 {
 	const struct boot_root *root = methods_root_of(broker, job->cwd);
-	struct cage_facts facts = { .layers = run_as_layers(&broker->boot, root, broker->layers), .landlock_abi = broker->landlock_abi,
+	struct cage_facts facts = { .layers = run_as_layers(&broker->boot, root, broker->layers),
+		.landlock_abi = broker->landlock_abi,
 		.read_only = root && root->flags & ROOT_READ_ONLY,
 		.nested = root ? root->flags & ROOT_NESTED : 0,
 		.run_as_owner = run_as_owner(&broker->boot, root), .owner = root ? root->uid : 0,

@@ -153,8 +153,8 @@ lint_roots(struct lints *lints, const struct policy *policy)
 			    i);
 		if (policy->roots[i].flags & ROOT_RUN_AS_OWNER)
 			add(lints,
-			    "allowed_working_roots[%zu]: started by root its jobs run as the directory's owner, whose other "
-			    "processes can stop and end them, and who takes the executor over is that owner "
+			    "allowed_working_roots[%zu]: started by root its jobs run as the directory's owner, whose "
+			    "other processes can stop and end them, and who takes the executor over is that owner "
 			    "(\"run_as\": \"owner\")",
 			    i);
 		if ((policy->roots[i].flags & ROOT_SHARED) &&

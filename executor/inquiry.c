@@ -168,7 +168,8 @@ answer_question(const struct inquiry *inquiry, const struct question *question, 
 	struct inquiry_findings *findings = inquiry->errand.shared;
 	scoped_close int root = open_root(executor, question->root);
 	struct resolve_world world = { .root_fd = root, .root = question->root,
-		.job = *executor_job(executor, 0, bounds_root(&executor->boot, question->root)), .ours = executor->ours, .elsewhere = elsewhere };
+		.job = *executor_job(executor, 0, bounds_root(&executor->boot, question->root)),
+		.ours = executor->ours, .elsewhere = elsewhere };
 	struct program_search search = { .world = &world, .boot = &executor->boot,
 		.cache = &executor->cache };
 

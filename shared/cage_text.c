@@ -165,6 +165,16 @@ say_protected(struct page *page, const struct cage_facts *facts)
 }
 
 static void
+say_owner(struct page *page, const struct cage_facts *facts)
+{
+	if (!facts->run_as_owner)
+		return;
+	say(page, "runs as     the workspace's owner, uid %" PRIu32 " and gid %" PRIu32 " of this host (run_as owner): that\n"
+	    "            user's other processes can stop and end it; without a cgroup its processes count with\n"
+	    "            those of the user's other jobs\n", facts->owner, facts->group);
+}
+
+static void
 say_places(struct page *page, const struct plan_view *view, const struct cage_facts *facts,
     const void *plan, size_t length)
 {
@@ -174,9 +184,7 @@ say_places(struct page *page, const struct plan_view *view, const struct cage_fa
 	say_text(page, view, "profile     ", PLAN_PROFILE, "\n");
 	say_text(page, view, "workspace   ", PLAN_ROOT, facts->read_only ? ", read-only\n" :
 	    ", writable but for the protected paths and the policy (agent-safe-policy(5))\n");
-	if (facts->run_as_owner)
-		say(page, "runs as     the workspace's owner, uid %" PRIu32 " and gid %" PRIu32 " of this host (run_as owner): "
-		    "that user's\n            other processes can stop and end it, its processes count together with other jobs' there\n", facts->owner, facts->group);
+	say_owner(page, facts);
 	say_extras(page, plan, length);
 	say_text(page, view, "starts in   ", PLAN_CWD, "\n");
 	say_protected(page, facts);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mounted.h"
+#include "scope.h"
 #include "text.h"
 
 void
@@ -75,7 +76,8 @@ const char *
 mounted_odd_type(const struct boot_root *root, int root_fd, char type[LIMIT_PATH])
 {
 	__attribute__((cleanup(close_file))) FILE *file = fopen("/proc/self/mountinfo", "re");
-	char line[3 * LIMIT_PATH];
+	scoped_free char *line = NULL; /* an overlay's options can be long */
+	size_t size = 0;
 	struct mount_line mount;
 	bool own = false;
 	struct statx seen;
@@ -83,13 +85,14 @@ mounted_odd_type(const struct boot_root *root, int root_fd, char type[LIMIT_PATH
 	text_copy(type, LIMIT_PATH, "unknown");
 	if (!file || statx(root_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &seen) < 0 || !(seen.stx_mask & STATX_MNT_ID))
 		return type;
-	while (fgets(line, sizeof(line), file)) {
-		if (!strchr(line, '\n') || !read_line(line, &mount))
+	while (getline(&line, &size, file) > 0) {
+		if (!read_line(line, &mount))
 			return type;
 		own = own || mount.id == seen.stx_mnt_id;
-		if (!(mount.id == seen.stx_mnt_id || text_path_within(mount.point, root->path)) || holds_files(mount.type))
+		if (mount.id != seen.stx_mnt_id && !text_path_within(mount.point, root->path))
 			continue;
-		return text_copy(type, LIMIT_PATH, mount.type) ? type : "unknown";
+		if (!holds_files(mount.type))
+			return text_copy(type, LIMIT_PATH, mount.type) ? type : "unknown";
 	}
 	return own && !ferror(file) ? NULL : type;
 }

@@ -108,8 +108,8 @@ may_be_mounted(struct launch *launch, const struct boot_root *root, int fd)
 	}
 	odd = as_owner ? mounted_odd_type(root, fd, type) : NULL;
 	if (odd) {
-		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would see all of its filesystem, and of those"
-		    " that are mounted below: one is of type %s, which is not for jobs", root->path, odd);
+		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would see all of its filesystem, and of"
+		    " those that are mounted below: one is of type %s, which is not for jobs", root->path, odd);
 		return false;
 	}
 	if (box_try_root(launch, root, fd) == 0)

@@ -207,7 +207,8 @@ uids_choose(struct launch *launch)
 static bool
 is_named(uid_t uid, gid_t gid)
 {
-	static const char *const users[] = { "agent-safe", "agent-safe-exec", "agent-safe-audit", "agent-safe-courier" };
+	static const char *const users[] = { "agent-safe", "agent-safe-exec", "agent-safe-audit",
+		"agent-safe-courier" };
 	static const char *const groups[] = { "agent-safe-propose", "agent-safe-operate" };
 	struct identity found;
 	gid_t group;
