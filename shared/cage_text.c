@@ -169,9 +169,9 @@ say_owner(struct page *page, const struct cage_facts *facts)
 {
 	if (!facts->run_as_owner)
 		return;
-	say(page, "runs as     the workspace's owner, uid %" PRIu32 " and gid %" PRIu32 " of this host (run_as owner): that\n"
-	    "            user's other processes can stop and end it; without a cgroup its processes count with\n"
-	    "            those of the user's other jobs\n", facts->owner, facts->group);
+	say(page, "runs as     the workspace's owner, uid %" PRIu32 " and gid %" PRIu32, facts->owner, facts->group);
+	say(page, " of this host (run_as owner):\n            that user's other processes can stop and end it; its "
+	    "processes count with those of\n            the user's other jobs\n");
 }
 
 static void

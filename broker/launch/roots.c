@@ -93,25 +93,41 @@ may_be_shown(struct launch *launch, const struct boot_root *root)
 	return false;
 }
 
-/* Started by root: can jobs run there as whom they should?  If not, say why. */
+/*
+ * Started by root: may jobs run there as its owner?  The directory's group becomes theirs too, which need not be one
+ * that its owner is in (a folder that gives its group to what is made in it): so that is root's word alone.
+ */
 static bool
-may_be_mounted(struct launch *launch, const struct boot_root *root, int fd)
+may_run_as_owner(struct launch *launch, const struct boot_root *root, int fd)
 {
-	bool as_owner = root->flags & ROOT_RUN_AS_OWNER;
-	const char *fault = as_owner ? uids_owner_fault(root->uid, root->gid) : NULL, *odd;
+	const char *fault = uids_owner_fault(root->uid, root->gid), *odd;
 	char type[LIMIT_PATH];
 
+	if (launch->policy_owner != 0) {
+		warn(launch, "%s is left out: only a policy that belongs to root can say \"run_as\": \"owner\", and"
+		    " this one belongs to uid %u", root->path, launch->policy_owner);
+		return false;
+	}
 	if (fault) {
 		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would run as uid %u, gid %u: %s",
 		    root->path, root->uid, root->gid, fault);
 		return false;
 	}
-	odd = as_owner ? mounted_odd_type(root, fd, type) : NULL;
-	if (odd) {
-		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would see all of its filesystem, and of"
-		    " those that are mounted below: one is of type %s, which is not for jobs", root->path, odd);
+	odd = mounted_odd_type(root, fd, type);
+	if (odd)
+		warn(launch, "%s is left out: with \"run_as\": \"owner\" its jobs would see all of its filesystem, and"
+		    " of those that are mounted below: one is of type %s, which is not for jobs", root->path, odd);
+	return !odd;
+}
+
+/* Started by root: can it be shown to jobs as theirs?  If not, say why. */
+static bool
+may_be_mounted(struct launch *launch, const struct boot_root *root, int fd)
+{
+	bool as_owner = root->flags & ROOT_RUN_AS_OWNER;
+
+	if (as_owner && !may_run_as_owner(launch, root, fd))
 		return false;
-	}
 	if (box_try_root(launch, root, fd) == 0)
 		return true;
 	if (as_owner)
@@ -119,8 +135,8 @@ may_be_mounted(struct launch *launch, const struct boot_root *root, int fd)
 	else
 		warn(launch, "%s is left out: its filesystem, or one that is mounted below, cannot be mounted with"
 		    " another owner: %s; it can serve where uid %u starts agent-safe itself, or on ext4, xfs, btrfs,"
-		    " tmpfs, or where the policy (version 2) says \"run_as\": \"owner\" at it: then its jobs run as"
-		    " uid %u (agent-safe-policy(5) says what that costs)", root->path, strerror(errno), root->uid,
+		    " tmpfs, or where root's policy (version 2) says \"run_as\": \"owner\" at it: then its jobs run"
+		    " as uid %u (agent-safe-policy(5) says what that costs)", root->path, strerror(errno), root->uid,
 		    root->uid);
 	return false;
 }

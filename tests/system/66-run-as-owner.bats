@@ -130,7 +130,17 @@ owner_holds() {
 	done
 	chown 0:0 "$WS/proj"
 	with_root '"run_as": "owner"'
-	WS_UID=0 left_out_with 'it belongs to root' || grep -F "proj is left out: it belongs to root" "$WS_STATE/trio.log"
+	grep -F "proj is left out: it belongs to root" "$WS_STATE/trio.log"
+}
+
+@test "owner: only root's policy can say it" {
+	with_root '"run_as": "owner"'
+	owner_holds
+	agent_safe serve --stop >/dev/null
+	chown "$WS_UID:$WS_UID" "$WS/agent-safe-policy.json"
+	rm "$WS_STATE/trio.log"
+	workspace_start
+	left_out_with 'only a policy that belongs to root can say "run_as": "owner"'
 }
 
 @test "owner: what cannot be is refused where the policy is read" {
