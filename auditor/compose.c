@@ -10,22 +10,13 @@
 
 #include "compose.h"
 #include "compose_end.h"
+#include "compose_facts.h"
 #include "json_text.h"
+#include "strict.h"
 
 #define PATH_JSON_BYTES 8192 /* a path whose JSON form is longer goes as base64 */
 #define DETAIL_BYTES 1024
 #define NONE ((enum fact_tag)0)
-
-/* The facts of one message by tag; argv is a list and stays in the bytes. */
-struct facts {
-	struct field fields[FACT_TAG_END];
-	const void *bytes;
-	size_t length;
-	unsigned argc;
-	uint64_t argv_bytes; /* with a NUL behind each */
-	uint64_t secrets[LIMIT_SECRETS]; /* elements that are an HMAC; rising */
-	size_t secret_count;
-};
 
 static const struct {
 	const char *type;
@@ -43,63 +34,13 @@ static const struct {
 
 static const enum fact_tag intent_tags[] = { FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_TARGET,
 	FACT_PROGRAM_DEV, FACT_PROGRAM_INO, FACT_PROGRAM_SHA256, FACT_PROFILE, FACT_NETWORK,
+	FACT_POLICY_SHA256, FACT_LIMITS,
 	NONE };
 
 const char *
 compose_fact_type(uint32_t fact)
 {
 	return fact < sizeof(kinds) / sizeof(kinds[0]) ? kinds[fact].type : NULL;
-}
-
-static bool
-is_listed(const enum fact_tag *tags, uint16_t tag)
-{
-	for (; *tags; tags++)
-		if (*tags == tag)
-			return true;
-	return false;
-}
-
-static bool
-read_secret(struct facts *facts, const struct field *field)
-{
-	uint64_t *at = &facts->secrets[facts->secret_count];
-
-	if (facts->secret_count == LIMIT_SECRETS || !field_u64(field, at) || *at >= facts->argc ||
-	    (facts->secret_count > 0 && *at <= at[-1]))
-		return false;
-	facts->secret_count++;
-	return true;
-}
-
-/*
- * Each field of this list once, FACT_ARG any number of times but not never; perhaps `may`, that one
- * many times if it is FACT_ARG_SECRET; no other.
- */
-static bool
-read_facts(struct facts *facts, const enum fact_tag *tags, enum fact_tag may, const void *bytes, size_t length)
-{
-	struct fields_reader reader;
-	struct field field;
-
-	*facts = (struct facts){ .bytes = bytes, .length = length };
-	if (!fields_open(&reader, FACTS_MAGIC, bytes, length))
-		return false;
-	while (fields_next(&reader, &field)) {
-		if ((!is_listed(tags, field.tag) && (!may || field.tag != may)) ||
-		    (field.tag != FACT_ARG && field.tag != FACT_ARG_SECRET && facts->fields[field.tag].tag) ||
-		    (field.tag == FACT_ARG_SECRET && !read_secret(facts, &field)))
-			return false;
-		if (field.tag == FACT_ARG) {
-			facts->argc++;
-			facts->argv_bytes += field.length + 1;
-		}
-		facts->fields[field.tag] = field;
-	}
-	for (; *tags; tags++)
-		if (!facts->fields[*tags].tag)
-			return false;
-	return fields_complete(&reader);
 }
 
 /* --- one field -------------------------------------------------------------- */
@@ -250,6 +191,29 @@ finish(struct json_text *text)
 	return text->failed ? 0 : text->length;
 }
 
+/* ,"limits":{...}: a number that JSON could not hold is no limit that means anything, and told as the largest. */
+static void
+put_limits(struct json_text *text, const struct facts *facts)
+{
+	static const char *const names[] = { "{\"timeout_ms\":", ",\"grace_ms\":", ",\"keep_bytes\":",
+		",\"output_bytes\":", ",\"file_bytes\":", ",\"cpu_seconds\":", ",\"open_files\":", ",\"processes\":",
+		",\"memory_bytes\":", ",\"tmp_bytes\":", ",\"idle_ms\":", ",\"cpu_percent\":" };
+	const uint64_t most = STRICT_INTEGER_MAX;
+	uint64_t limits[sizeof(names) / sizeof(names[0])];
+
+	_Static_assert(sizeof(limits) == sizeof(struct fact_limits), "a name for each limit");
+	if (!field_copy(&facts->fields[FACT_LIMITS], limits, sizeof(limits))) {
+		text->failed = true;
+		return;
+	}
+	json_text_raw(text, ",\"limits\":");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		json_text_raw(text, names[i]);
+		json_text_unsigned(text, limits[i] < most ? limits[i] : most);
+	}
+	json_text_raw(text, "}");
+}
+
 size_t
 compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const uint8_t digest[32],
     const void *bytes, size_t length)
@@ -257,7 +221,7 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	struct json_text text;
 	struct facts facts;
 
-	if (!read_facts(&facts, intent_tags, FACT_ARG_SECRET, bytes, length))
+	if (!facts_read(&facts, intent_tags, FACT_ARG_SECRET, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);
@@ -283,6 +247,9 @@ compose_intent(char body[LIMIT_RECORD_BODY], const struct run_name *run, const u
 	put_name(&text, &facts, FACT_PROFILE, LIMIT_PROFILE);
 	json_text_raw(&text, ",\"network\":");
 	put_name(&text, &facts, FACT_NETWORK, FACT_NETWORK_BYTES);
+	json_text_raw(&text, ",\"policy_sha256\":");
+	put_digest(&text, &facts, FACT_POLICY_SHA256);
+	put_limits(&text, &facts);
 	return finish(&text);
 }
 
@@ -354,7 +321,7 @@ compose_output(char body[LIMIT_RECORD_BODY], const struct run_name *run, const v
 	struct facts facts;
 	struct run_end end;
 
-	if (!read_facts(&facts, kinds[FACT_ENDED].tags, kinds[FACT_ENDED].may, bytes, length) ||
+	if (!facts_read(&facts, kinds[FACT_ENDED].tags, kinds[FACT_ENDED].may, bytes, length) ||
 	    !field_copy(&facts.fields[FACT_END], &end, sizeof(end)))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
@@ -369,7 +336,7 @@ compose_fact(char body[LIMIT_RECORD_BODY], const struct run_name *run, uint32_t 
 	struct json_text text;
 	struct facts facts;
 
-	if (!compose_fact_type(fact) || !read_facts(&facts, kinds[fact].tags, kinds[fact].may, bytes, length))
+	if (!compose_fact_type(fact) || !facts_read(&facts, kinds[fact].tags, kinds[fact].may, bytes, length))
 		return 0;
 	json_text_begin(&text, body, LIMIT_RECORD_BODY);
 	put_run(&text, run);

@@ -210,6 +210,6 @@ ending_store(struct broker *broker, struct job *job, struct attempt *attempt,
 	if (job_is_finished(job->status))
 		order_job_ended(broker, job);
 	else
-		order_enter(broker, job, "retry");
+		order_enter(broker, job, job->status == JOB_RETRY_WAIT ? "retry" : "returned");
 	outbox_commit(&broker->outbox);
 }

@@ -228,8 +228,8 @@ say_no_program(const struct policy *policy, const struct policy_request *request
 	bool bare = request->argc > 0 && !strchr(request->argv[0], '/');
 
 	say(answer, VERDICT_NO_PROGRAM, "the program is not available: it, or the interpreter that its first line "
-	    "names by a whole path, is not there%s%.200s%s, is no regular file that can be executed, or is not readable "
-	    "for who proposed it", bare ? " (searched: " : "", bare ? policy_search_path(policy) : "",
+	    "names by a whole path, is not there%s%.200s%s, is no regular file that can be executed, or is not "
+	    "readable for who proposed it", bare ? " (searched: " : "", bare ? policy_search_path(policy) : "",
 	    bare ? ")" : "");
 }
 

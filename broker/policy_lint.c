@@ -188,6 +188,14 @@ is_ascii(const char *text)
 
 /* Where one host holds key and log, only somebody else can tell that both were put back. */
 static void
+lint_secrets(struct lints *lints, const struct policy *policy)
+{
+	if (policy->secret_override)
+		add(lints, "secrets.override: what an operator lets pass lies in the queue's database and in the "
+		    "command line of the running job; a file that the job reads would spare it both");
+}
+
+static void
 lint_audit(struct lints *lints, const struct policy *policy)
 {
 	const struct boot_audit *audit = policy->audit;
@@ -218,6 +226,7 @@ policy_lint(const struct policy *policy, char **texts, size_t capacity)
 	lint_hooks(&lints, policy);
 	lint_roots(&lints, policy);
 	lint_environment(&lints, policy);
+	lint_secrets(&lints, policy);
 	lint_audit(&lints, policy);
 	for (size_t i = 0; i < policy->denied.count; i++)
 		if (!is_ascii(policy->denied.items[i]))

@@ -90,9 +90,9 @@ lint_home(struct lints *lints, const struct policy *policy, size_t index)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (text_format(full, sizeof(full), "%s/%s", policy->roots[index].path, names[i]) &&
 		    access(full, F_OK) == 0) {
-			add(lints, "allowed_working_roots[%zu] is somebody's home, it holds %s: a job can read the keys "
-			    "there, and what it writes into such files runs outside the cage at the next login", index,
-			    names[i]);
+			add(lints, "allowed_working_roots[%zu] is somebody's home, it holds %s: a job can read the "
+			    "keys there, and what it writes into such files runs outside the cage at the next "
+			    "login", index, names[i]);
 			return;
 		}
 }

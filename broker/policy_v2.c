@@ -38,7 +38,8 @@ read_nested(struct loading *loading, const struct json *value, const char *where
 	else if (text && strcmp(text, "off") == 0)
 		*sum |= ROOT_NESTED_OFF;
 	else if (!text || strcmp(text, "protected") != 0)
-		return policy_refuse(loading, given, "%s.nested must be \"protected\", \"repositories\" or \"off\"", where);
+		return policy_refuse(loading, given,
+		    "%s.nested must be \"protected\", \"repositories\" or \"off\"", where);
 	return true;
 }
 

@@ -61,7 +61,7 @@ struct json *record_decision_refused(const struct job *job, const struct record_
 struct json *record_verdict(const struct job *job, const struct record_who *who, bool allowed,
     const char *reason);
 /*
- * cause: "approved", "retry", "released" or "needs".  ahead: jobs that go before it, at most
+ * cause: "approved", "retry", "returned", "released" or "needs".  ahead: jobs that go before it, at most
  * RECORD_AHEAD_MOST of them are counted.  Takes waiting (names, as in waiting_for) and after (or NULL).
  */
 #define RECORD_AHEAD_MOST 100

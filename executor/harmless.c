@@ -22,7 +22,7 @@ int
 harmless_open(int at, const char *name, uint64_t flags)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC | (flags & O_PATH ? 0 : O_NONBLOCK),
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 
 	return (int)syscall(SYS_openat2, at, name, &how, sizeof(how));
 }
@@ -106,8 +106,8 @@ static bool
 is_known(const char *name)
 {
 	static const char *const names[] = { "HEAD", "config", "description", "hooks", "info", "objects", "refs",
-		"branches", "logs", "index", "COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "packed-refs", "shallow", "gc.log",
-		"gc.pid", "HEAD.lock", "config.lock", "index.lock", "packed-refs.lock", "shallow.lock" };
+		"branches", "logs", "index", "COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "packed-refs", "shallow",
+		"gc.log", "gc.pid", "HEAD.lock", "config.lock", "index.lock", "packed-refs.lock", "shallow.lock" };
 
 	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }
@@ -121,8 +121,8 @@ is_known_deep(const char *name)
 static bool
 is_known_of_worktree(const char *name)
 {
-	static const char *const names[] = { "HEAD", "commondir", "gitdir", "index", "locked", "logs", "refs", "modules",
-		"COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "HEAD.lock", "index.lock" };
+	static const char *const names[] = { "HEAD", "commondir", "gitdir", "index", "locked", "logs", "refs",
+		"modules", "COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD", "HEAD.lock", "index.lock" };
 
 	return is_one_of(name, names, sizeof(names) / sizeof(names[0]));
 }

@@ -15,8 +15,8 @@
 
 /*
  * Not a reader of git's configuration: every line of it must be one of a few forms that git itself writes, of a
- * section and a key that only say where something is or what it is called.  depth: how many directories lie between the root and the
- * repository; its core.worktree may not lead higher.
+ * section and a key that only say where something is or what it is called.  depth: how many directories lie between
+ * the root and the repository; its core.worktree may not lead higher.
  */
 bool harmless_config(const char *text, size_t length, unsigned depth);
 

@@ -52,7 +52,8 @@ harmless_target(const char *text, size_t length, const char *root, const char *b
 	path[length - skip - 1] = '\0';
 	if (path[0] != '/')
 		return harmless_join(below, path, to, size);
-	return text_path_is_clean(path) && text_path_within(path, root) && harmless_join("", path + strlen(root), to, size);
+	return text_path_is_clean(path) && text_path_within(path, root) &&
+	    harmless_join("", path + strlen(root), to, size);
 }
 
 static bool

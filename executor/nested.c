@@ -72,8 +72,8 @@ nested_is_sound(const struct nested *nested, size_t size)
 int
 nested_add(struct nested *nested, const struct nested_file *file, enum nested_kind kind, const char *path)
 {
-	struct nested_item item = { .dev = file->dev, .ino = file->ino, .born_ns = file->born_ns, .folder = file->folder,
-		.kind = kind, .length = (uint32_t)((strlen(path) + 8) & ~7ul) };
+	struct nested_item item = { .dev = file->dev, .ino = file->ino, .born_ns = file->born_ns,
+		.folder = file->folder, .kind = kind, .length = (uint32_t)((strlen(path) + 8) & ~7ul) };
 	unsigned char *to = nested->bytes + nested->used;
 
 	if (nested->count >= NESTED_MOST || NESTED_BYTES - nested->used < sizeof(item) + item.length) {

@@ -6,8 +6,9 @@
  * would find one, and the settings of agents and editors in any directory.
  *
  * A repository is ".git", or a directory that git takes for one: with HEAD, and with objects and refs or with
- * commondir.  With them what their configuration names as hooks and as more of itself (git_paths.h).  So bare ones, those of submodules (.git/modules) and of linked worktrees (.git/worktrees) are found
- * by what they look like, not by where they should be.
+ * commondir.  So bare ones, those of submodules (.git/modules) and of linked worktrees (.git/worktrees) are found by
+ * what they look like, not by where they should be.  With them goes what their configuration names as hooks and as
+ * more of itself (git_paths.h).
  *
  * Before a job a walk (walk.h) finds what exists: it is read-only in the cage.  After it the same walk looks for
  * what was not there.  What git itself writes and what names no program may stay (harmless.h); the rest is put
@@ -26,7 +27,7 @@
 #define NESTED_MAGIC "ASNEST01"
 #define NESTED_MOST 1024             /* items: each that is covered is one mount of the cage */
 #define NESTED_BYTES (256u << 10)    /* of them together with their paths */
-#define NESTED_ENTRIES_AT_ONCE 4096  /* some milliseconds: more is left to a child */
+#define NESTED_ENTRIES_AT_ONCE 2048  /* 16 ms if all were directories, 1 if files: more is left to a child */
 
 /* What the policy says of a root. */
 enum nested_mode {

@@ -84,45 +84,49 @@ take_value(void *context, bool hooks, const char *value)
 	return hooks ? 0 : read_config(config->looking, to, config->top, config->depth + 1);
 }
 
-/* All of a file, which may be a large one; NULL with errno, 0: there is none. */
+/* Its bytes; NULL with errno: E2BIG, or what malloc(3) and read(2) say. */
 static char *
-read_all(int root_fd, const char *path, size_t *length)
+read_all(int fd, off_t size, size_t *length)
 {
-	scoped_close int fd = harmless_open(root_fd, path, 0);
-	scoped_free char *text = malloc(CONFIG_BYTES + 1);
-	struct stat seen;
+	scoped_free char *text = NULL;
 	ssize_t got;
 	char *kept;
 
-	if (fd < 0 || !text || fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode)) {
-		errno = fd < 0 || text ? 0 : ENOMEM; /* what the job cannot reach by this path neither can git's user */
+	if (size > CONFIG_BYTES) {
+		errno = E2BIG;
 		return NULL;
 	}
-	got = read(fd, text, CONFIG_BYTES + 1);
-	if (got < 0 || got > (ssize_t)CONFIG_BYTES) {
-		errno = got < 0 ? errno : E2BIG;
+	text = malloc((size_t)size + 1);
+	got = text ? read(fd, text, (size_t)size + 1) : -1;
+	if (got > size)
+		errno = EAGAIN; /* somebody is writing to it */
+	if (got < 0 || got > size)
 		return NULL;
-	}
 	*length = (size_t)got;
 	kept = text;
 	text = NULL;
 	return kept;
 }
 
+/* What cannot be opened by this path, by git neither, names nothing. */
 static int
 read_config(struct looking *looking, const char *path, const char *top, unsigned depth)
 {
 	struct config config = { .looking = looking, .top = top, .depth = depth };
+	scoped_close int fd = harmless_open(looking->root_fd, path, 0);
 	scoped_free char *text = NULL;
+	struct stat seen;
 	size_t length;
 
 	if (depth > INCLUDES) {
 		errno = E2BIG;
 		return -1;
 	}
-	text = read_all(looking->root_fd, path, &length);
+	if (fd < 0 || fstat(fd, &seen) < 0 || !S_ISREG(seen.st_mode))
+		return 0;
+	text = read_all(fd, seen.st_size, &length);
 	if (!text)
-		return errno == 0 ? 0 : -1;
+		return -1;
 	if (!harmless_join(path, "..", config.folder, sizeof(config.folder))) {
 		errno = ENAMETOOLONG;
 		return -1;

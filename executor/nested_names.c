@@ -69,7 +69,8 @@ nested_stat(int at, const char *name, struct nested_file *file)
 
 	if (statx(at, name, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &seen) < 0)
 		return -1;
-	*file = (struct nested_file){ makedev(seen.stx_dev_major, seen.stx_dev_minor), seen.stx_ino, 0, 0, seen.stx_mode };
+	*file = (struct nested_file){ .dev = makedev(seen.stx_dev_major, seen.stx_dev_minor), .ino = seen.stx_ino,
+		.mode = seen.stx_mode };
 	if (seen.stx_mask & STATX_BTIME)
 		file->born_ns = nanoseconds(seen.stx_btime);
 	else if (S_ISLNK(seen.stx_mode))
@@ -80,10 +81,11 @@ nested_stat(int at, const char *name, struct nested_file *file)
 bool
 nested_path(const struct protect *way, const struct walk_step *step, const char *name, char path[LIMIT_PATH])
 {
+	const char *root = strcmp(way->root, "/") == 0 ? "" : way->root;
 	char below[LIMIT_PATH];
 
 	return walk_path(step, name, below) &&
-	    text_format(path, LIMIT_PATH, *below ? "%s/%s" : "%s%s", strcmp(way->root, "/") == 0 ? "" : way->root, below);
+	    text_format(path, LIMIT_PATH, "%s%s%s", root, *below ? "/" : "", below);
 }
 
 bool

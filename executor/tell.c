@@ -106,6 +106,19 @@ put_secrets(struct fields_writer *writer, const struct plan *plan)
 			fields_put_u64(writer, FACT_ARG_SECRET, i);
 }
 
+static void
+put_limits(struct fields_writer *writer, const struct plan *plan)
+{
+	const struct fact_limits limits = { .timeout_ms = plan->timeout_ms, .grace_ms = plan->grace_ms,
+		.keep_bytes = plan->keep_bytes, .output_bytes = plan->output_bytes,
+		.file_bytes = plan->file_bytes, .cpu_seconds = plan->cpu_seconds,
+		.open_files = plan->open_files, .processes = plan->processes,
+		.memory_bytes = plan->memory_bytes, .tmp_bytes = plan->tmp_bytes,
+		.idle_ms = plan->idle_ms, .cpu_percent = plan->cpu_percent };
+
+	fields_put(writer, FACT_LIMITS, &limits, sizeof(limits));
+}
+
 void
 tell_intent(const struct attempt *attempt)
 {
@@ -125,6 +138,8 @@ tell_intent(const struct attempt *attempt)
 	fields_put_text(&writer, FACT_PROFILE, profile_row(plan->profile)->name);
 	put_network(&writer, plan);
 	put_secrets(&writer, plan);
+	fields_put(&writer, FACT_POLICY_SHA256, plan->policy_sha256, sizeof(plan->policy_sha256));
+	put_limits(&writer, plan);
 	message.body.intent_declare.run = attempt->run;
 	memcpy(message.body.intent_declare.digest, attempt->digest, 32);
 	send_fields(attempt, &message, &writer);

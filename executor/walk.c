@@ -23,7 +23,7 @@ static int
 open_directory(int at, const char *name)
 {
 	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	char path[NAME_MAX + 3];
 
 	if (!text_format(path, sizeof(path), "%s/.", *name ? name : ".")) {

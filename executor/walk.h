@@ -3,7 +3,8 @@
 
 /*
  * A bounded walk through all directories below one, by descriptors: each is opened by its name in the one
- * above, through no link and into no other mount.  Whoever calls stands under the ids it shall walk with.
+ * above, through no link; what is mounted below is walked as well, for a job has it.  Whoever calls stands
+ * under the ids it shall walk with.
  *
  * Names that are wanted are noted, and gone into only when the rest of their directory is done and judge()
  * says so: it may rename them, the directory is not being read any more.

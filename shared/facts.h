@@ -6,7 +6,7 @@
  * composes the JSON of d from them (auditor/compose.c); the executor never writes JSON.
  *
  *   INTENT_DECLARE  all FACT_ARG, FACT_CWD, FACT_ENV_SHA256, FACT_UID, FACT_PROGRAM_*, FACT_PROFILE,
- *                   FACT_NETWORK, any FACT_ARG_SECRET
+ *                   FACT_NETWORK, any FACT_ARG_SECRET, FACT_POLICY_SHA256, FACT_LIMITS
  *   FACT_STARTED    FACT_TIME_US, FACT_LAYERS, FACT_LANDLOCK_ABI, FACT_FILTER_SHA256,
  *                   FACT_LANDLOCK_HANDLED
  *   FACT_REFUSED    FACT_STAGE, FACT_ERROR
@@ -14,6 +14,8 @@
  *   FACT_ENDED      FACT_END; with OUTCOME_VIOLATED also FACT_DETAIL: what was found
  *   FACT_LOST       FACT_DETAIL
  */
+#include <stdint.h>
+
 #define FACTS_MAGIC "ASFACT01"
 #define FACT_NETWORK_BYTES 256 /* with its NUL: 32 ports of five digits fit */
 
@@ -39,7 +41,15 @@ enum fact_tag {
 	FACT_NETWORK,         /* text: "none", "loopback", "tcp-ports 53 443" */
 	FACT_LANDLOCK_HANDLED, /* 3 u64: rights of files, of the network, scopes, as the kernel numbers them */
 	FACT_ARG_SECRET,      /* many, u64, rising: this FACT_ARG is the HMAC of the element, as 64 hex digits */
+	FACT_POLICY_SHA256,   /* 32 bytes: of the policy that the plan was made under */
+	FACT_LIMITS,          /* struct fact_limits */
 	FACT_TAG_END
+};
+
+/* The limits of a run, as in plan.h; 0: none. */
+struct fact_limits {
+	uint64_t timeout_ms, grace_ms, keep_bytes, output_bytes, file_bytes, cpu_seconds, open_files, processes,
+	    memory_bytes, tmp_bytes, idle_ms, cpu_percent;
 };
 
 #endif

@@ -65,8 +65,9 @@ enum filters_tag {
 #define KEEP_ERR "err"
 #define KEEP_DENIED "denied"       /* denied.h; only where the keeper has KEEPER_FILTERS_FD */
 #define KEEP_SOCKET "keeper.sock"  /* SEQPACKET listener of the living keeper */
-#define KEEP_BEGUN "begun"         /* by the executor, before anything of the job is made, and durable before it
-                                      runs; protected paths as they were (protect.h, nested.h); flock()ed by the living keeper */
+/* By the executor, before anything of the job is made, and durable before it runs: protected paths as they were
+ * (protect.h, nested.h); flock()ed by the living keeper. */
+#define KEEP_BEGUN "begun"
 #define KEEP_PROTECTED "protected" /* by the executor: what was covered below the root, a path in each line */
 #define KEEP_RECORDED "recorded"   /* by the executor, of "begun": told to the auditor */
 #define KEEP_COLLECTED "collected" /* by the executor, of "recorded": told to auditor and broker */

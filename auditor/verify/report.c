@@ -140,8 +140,8 @@ report_text(FILE *out, const struct verify *verify, const struct segments *stran
 		fprintf(out, "%" PRIu64 " bytes without a line end: %s at byte %" PRIu64 "\n", walk->torn, segment,
 		    walk->good_bytes);
 	else if (walk->chain.unsealed > 0)
-		fprintf(out, "no seal covers lines %" PRIu64 " to %" PRIu64 "\n", walk->chain.next_seq - walk->chain.unsealed,
-		    walk->chain.next_seq - 1);
+		fprintf(out, "no seal covers lines %" PRIu64 " to %" PRIu64 "\n",
+		    walk->chain.next_seq - walk->chain.unsealed, walk->chain.next_seq - 1);
 	tell_missing(out, verify);
 	fprintf(out, "%" PRIu64 " lines hold, %" PRIu64 " seals, %" PRIu64 " segments; key %s\n", walk->chain.next_seq,
 	    walk->chain.next_seal, walk->segments,

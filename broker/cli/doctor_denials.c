@@ -99,7 +99,8 @@ add_kernel(struct json *report)
 		json_add_text(report, "audit", "this kernel's Landlock does not tell: ABI 7, Linux 6.15, is needed");
 	else if (on < 0)
 		json_add_text(report, "audit", errno == EPROTONOSUPPORT ? "this kernel has no audit" :
-		    errno == EPERM || errno == ECONNREFUSED ? "not known: only root of the host may ask" : strerror(errno));
+		    errno == EPERM || errno == ECONNREFUSED ? "not known: only root of the host may ask" :
+		    strerror(errno));
 	else
 		json_add_text(report, "audit", on ? "on" : "off: nothing is recorded; auditctl -e 1 switches it on");
 }

@@ -128,7 +128,9 @@ read_address(struct rest part, struct landlock_bytes *bytes)
 	return true;
 }
 
-enum key { KEY_BLOCKERS, KEY_PATH, KEY_ADDRESS, KEY_PORT, KEY_PID, KEY_UID, KEY_EXE, KEY_DENIALS, KEY_STATUS, KEY_COUNT };
+enum key {
+	KEY_BLOCKERS, KEY_PATH, KEY_ADDRESS, KEY_PORT, KEY_PID, KEY_UID, KEY_EXE, KEY_DENIALS, KEY_STATUS, KEY_COUNT
+};
 
 /* Names of keys that are wanted; others are passed over: newer kernels may say more. */
 static const struct {

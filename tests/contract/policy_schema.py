@@ -49,7 +49,7 @@ EVERYTHING = {
              "not_match": [{"arg": "-y"}], "cage": CAGE, "limits": LIMITS},
             {"program": "/usr/bin/make", "args": {"exact": ["check"]}},
             {"program": "./tool", "args": {"prefix": ["a"], "suffix": ["b"], "extra": 3}, "effect": "deny"}],
-        "allowed_working_roots": [".", {"path": "/data", "shared": True, "root_owned": False, "read_only": True}],
+        "allowed_working_roots": [".", {"path": "/data", "shared": True, "root_owned": False, "read_only": True, "nested": "off"}],
         "path": ["/usr/bin", "/bin"], "environment": {"CI": "1", "HOME": "/srv/home"},
         "environment_allowlist": ["LANG"], "limits": LIMITS, "cage": CAGE,
         "queue": {"slots": 4, "workers": 1, "groups": {"build": 2}, "on_audit_loss": "freeze",

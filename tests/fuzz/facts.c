@@ -1,4 +1,4 @@
-/* links: auditor/compose.c auditor/compose_end.c auditor/json_text.c auditor/strict.c auditor/scan.c shared/fields.c shared/digest.c shared/run.c shared/text.c shared/base64.c shared/log.c */
+/* links: auditor/compose.c auditor/compose_facts.c auditor/compose_end.c auditor/json_text.c auditor/strict.c auditor/scan.c shared/fields.c shared/digest.c shared/run.c shared/text.c shared/base64.c shared/log.c */
 /* libs: -lsodium */
 /* The executor's facts: whatever they are, what is composed of them is one strict object. */
 #include <stdlib.h>

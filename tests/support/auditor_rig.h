@@ -317,6 +317,8 @@ rig_intent_facts(void)
 	fields_put(&writer, FACT_PROGRAM_SHA256, digest, sizeof(digest));
 	fields_put_text(&writer, FACT_PROFILE, "default");
 	fields_put_text(&writer, FACT_NETWORK, "none");
+	fields_put(&writer, FACT_POLICY_SHA256, "01234567890123456789012345678901", 32);
+	fields_put(&writer, FACT_LIMITS, &(struct fact_limits){ 0 }, sizeof(struct fact_limits));
 	fd = fields_seal(&writer, "facts");
 	fields_free(&writer);
 	return fd;

@@ -51,7 +51,8 @@ REFUSAL = enum("record_refusal", "payloads.h")
 NONE = 2 ** 64 - 1
 
 RUN = struct.Struct("<16sII")
-STREAM = struct.Struct("<QQQQ32s32s")
+MASKED = enum("masked", "run.h")["MASKED_COUNT"]  # kinds of what is masked
+STREAM = struct.Struct("<QQQQ%ds32s32s" % (8 * MASKED))
 END = struct.Struct("<IiiIiIQQQQQQQQ")
 
 
@@ -365,7 +366,7 @@ class Executor(threading.Thread):
             with open(os.path.join(self.folder(run), name), "rb") as file:
                 data = file.read()
             sha256 = hashlib.sha256(data).digest()
-            streams += STREAM.pack(len(data), len(data), len(data), 0, sha256, sha256)
+            streams += STREAM.pack(len(data), len(data), len(data), 0, b"", sha256, sha256)
         now = time.time()
         end = END.pack(OUTCOME[outcome], code if code >= 0 else -1, -code if code < 0 else 0, 0, 0, 0,
                        int(begun * 1e6), int(now * 1e6), int((now - begun) * 1e6), 1000, 2000, 3000, 0, 0x1fff)

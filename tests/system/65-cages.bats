@@ -270,6 +270,26 @@ with_cage() {
 	done
 }
 
+@test "what is mounted below a workspace is protected as the workspace is: a repository there, and what it names" {
+	local way
+	mkdir "$WS/proj/below"
+	for way in root user; do
+		[ $way = root ] || as_user
+		mount -t tmpfs -o mode=755,uid="$WS_UID",gid="$WS_UID" none "$WS/proj/below"
+		as_uid "$WS_UID" git init -q "$WS/proj/below/repo"
+		as_uid "$WS_UID" git -C "$WS/proj/below/repo" config core.hooksPath "$WS/proj/below/repo/named"
+		as_uid "$WS_UID" mkdir "$WS/proj/below/repo/named"
+		with_cage '"profile": "default"'
+		job -- sh -c 'cd below/repo; echo no >.git/hooks/post-commit; echo no >named/pre-commit; echo yes >file
+		    git config core.fsmonitor no; true'
+		[ "$(cat "$WS/proj/below/repo/file")" = yes ]
+		[ ! -e "$WS/proj/below/repo/.git/hooks/post-commit" ] && [ ! -e "$WS/proj/below/repo/named/pre-commit" ]
+		refute grep -q fsmonitor "$WS/proj/below/repo/.git/config"
+		agent_safe serve --stop >/dev/null
+		umount "$WS/proj/below"
+	done
+}
+
 @test "what is mounted below a workspace is there, and the owner's; one that cannot be takes the workspace out" {
 	mkdir "$WS/proj/below" "$WS/proj/more"
 	chown "$WS_UID" "$WS/proj/more"

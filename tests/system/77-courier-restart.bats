@@ -45,7 +45,8 @@ stop_daemons() {
 		    .result.stdout == "once\n" and (.attempts_log | length == 2)'
 		cat "$WS_STATE"/audit/log/seg-* | jq -es --arg job "$WAITS" '[.[] | select(.d.job == $job)] |
 		    [.[] | select(.type | startswith("exec.")).type] ==
-		        ["exec.intent", "exec.refused", "exec.intent", "exec.start", "exec.exit"] and
+		        ["exec.intent", "exec.refused", "exec.intent", "exec.start", "exec.output", "exec.exit"] and
+		    ([.[] | select(.type == "job.queued").d.cause] == ["approved", "returned"]) and
 		    ([.[] | select(.type == "job.finished").d | [.status, .stage]] == [["queued", "stopped"], ["succeeded", null]])'
 	done
 	agent_safe audit-verify | jq -e .valid

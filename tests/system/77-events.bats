@@ -31,8 +31,10 @@ teardown() {
 	emits job.approved job who 'reason*' spec_sha256 expires_us self_approved 'policy_sha256*'
 	one_is '.who.by == "tester" and .who.uid == 0 and (.self_approved | not)'
 	emits job.dispatch job attempt slot spec_sha256
-	emits exec.intent job attempt slot spec_sha256 argv cwd env_sha256 uid exe profile network
-	one_is '.exe.path == "/usr/bin/true" and (.exe.sha256 | length) == 64 and .profile == "default" and .network == "none"'
+	emits exec.intent job attempt slot spec_sha256 argv cwd env_sha256 uid exe profile network policy_sha256 limits
+	one_is '.exe.path == "/usr/bin/true" and (.exe.sha256 | length) == 64 and .profile == "default" and .network == "none" and
+	    .limits.timeout_ms == 60000 and .limits.processes > 0'
+	[ "$(jq -r .d.policy_sha256 "$SEEN")" = "$(sha256sum <"$WS/agent-safe-policy.json" | cut -c1-64)" ]
 	emits exec.start job attempt slot time_us layers landlock_abi filter_sha256 landlock
 	one_is '(.layers | index("landlock")) and (.layers | index("seccomp"))'
 	emits exec.exit job attempt slot outcome exit_code signal stage error core_dumped leftovers forced capture_fault idle \

@@ -1,4 +1,4 @@
-/* links: auditor/compose.c auditor/compose_end.c auditor/json_text.c auditor/strict.c auditor/scan.c shared/fields.c shared/digest.c shared/run.c shared/text.c shared/base64.c shared/log.c */
+/* links: auditor/compose.c auditor/compose_facts.c auditor/compose_end.c auditor/json_text.c auditor/strict.c auditor/scan.c shared/fields.c shared/digest.c shared/run.c shared/text.c shared/base64.c shared/log.c */
 /* libs: -lsodium */
 /* The JSON of the executor's records from its facts. */
 #include <stdarg.h>
@@ -34,6 +34,7 @@ struct intent {
 static size_t
 compose(const struct intent *intent)
 {
+	const struct fact_limits limits = { .timeout_ms = 60000, .memory_bytes = UINT64_MAX, .cpu_percent = 50 };
 	struct fields_writer writer;
 	size_t length;
 
@@ -55,6 +56,8 @@ compose(const struct intent *intent)
 	fields_put_text(&writer, FACT_NETWORK, "tcp-ports 53 443");
 	for (unsigned i = 0; i < intent->secret_count; i++)
 		fields_put_u64(&writer, FACT_ARG_SECRET, intent->secrets[i]);
+	fields_put(&writer, FACT_POLICY_SHA256, digest, 32);
+	fields_put(&writer, FACT_LIMITS, &limits, sizeof(limits));
 	length = compose_intent(body, &run, digest, writer.bytes, writer.length);
 	fields_free(&writer);
 	return length;
@@ -77,7 +80,11 @@ an_intent_is_one_strict_object(void **state)
 	    "\"spec_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\",\"argv\":[\"prog\"],"
 	    "\"cwd\":\"/w\",\"env_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\",\"uid\":5,"
 	    "\"exe\":{\"path\":\"/bin/prog\",\"dev\":\"1\",\"ino\":\"18446744073709551615\","
-	    "\"sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\"},\"profile\":\"default\",\"network\":\"tcp-ports 53 443\"}";
+	    "\"sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\"},\"profile\":\"default\",\"network\":\"tcp-ports 53 443\","
+	    "\"policy_sha256\":\"cd00000000000000000000000000000000000000000000000000000000000000\","
+	    "\"limits\":{\"timeout_ms\":60000,\"grace_ms\":0,\"keep_bytes\":0,\"output_bytes\":0,\"file_bytes\":0,"
+	    "\"cpu_seconds\":0,\"open_files\":0,\"processes\":0,\"memory_bytes\":9007199254740991,\"tmp_bytes\":0,"
+	    "\"idle_ms\":0,\"cpu_percent\":50}}";
 	size_t length = compose(&(struct intent){ 0 });
 
 	(void)state;

@@ -1027,6 +1027,8 @@ lints_name_what_is_too_wide(void **state)
 	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[\"/\"]}", "whole file system"));
 	assert_true(has_lint("{\"version\":2,\"allowed_working_roots\":[{\"path\":\"/a\",\"nested\":\"off\"}]}",
 	    "may plant hooks"));
+	assert_true(has_lint("{\"version\":2,\"secrets\":{\"override\":true}}", "secrets.override"));
+	assert_false(has_lint("{\"version\":2,\"secrets\":{\"override\":false}}", "secrets.override"));
 	assert_true(has_lint("{\"version\":2}", "no rule"));
 	assert_true(has_lint("{\"version\":2}", "no working directory"));
 	assert_true(has_lint("{\"version\":2,\"environment_allowlist\":[\"GIT_SSH\"]}", "GIT_SSH makes"));
