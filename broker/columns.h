@@ -32,7 +32,7 @@
 	FIXED(retry_safe, INTEGER, "retry_safe IN (0, 1)") /* a lost run may be repeated */ \
 	FIXED(group_name, TEXT, "group_name IS NULL OR length(group_name) BETWEEN 1 AND 100") \
 	FIXED(mutex, TEXT, "mutex IS NULL OR length(mutex) BETWEEN 1 AND 100") \
-	FIXED(expires_us, INTEGER, "expires_us >= 0") /* not begun by then: cancelled; 0: never */ \
+	STATE(expires_us, INTEGER, "expires_us >= 0") /* not begun by then: cancelled; 0: never */ \
 	FIXED(source, TEXT, "source IN ('cli', 'mcp')") /* of a hook's run: cli, and means nothing */ \
 	FIXED(hook, TEXT, "hook IS NULL OR length(hook) BETWEEN 1 AND 47") /* run by the policy on this event */ \
 	FIXED(stdin_bytes, BYTES, "length(stdin_bytes) <= 131072") /* what a hook reads */ \

@@ -74,6 +74,8 @@ method_job_cancel(struct operation *operation)
 static void
 begin_anew(struct job *job)
 {
+	if (job->attempts > 0)
+		job->expires_us = 0; /* it had begun in time */
 	job->attempts = 0;
 	job->held = job->needs = 0;
 	job->cancel_us = 0;
@@ -96,7 +98,7 @@ begin_anew(struct job *job)
 static bool
 is_too_late(const struct job *job)
 {
-	return job->runs == 0 && job->expires_us > 0 &&
+	return job->attempts == 0 && job->expires_us > 0 &&
 	    job->expires_us <= (int64_t)clock_realtime_us();
 }
 

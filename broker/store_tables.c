@@ -18,9 +18,10 @@
 #define INDEX_READY \
 	"CREATE INDEX jobs_ready ON jobs (priority DESC, available_us, seq) " \
 	"WHERE status IN (1, 3) AND approval = 2 AND held = 0 AND needs = 0;"
-/* Jobs that end themselves when they have not begun by then. */
+/* Jobs that end themselves when they have not begun by then; a run that was never begun is no attempt. */
 #define INDEX_DUE \
-	"CREATE INDEX jobs_due ON jobs (expires_us) WHERE status = 1 AND runs = 0 AND expires_us > 0;" \
+	"CREATE INDEX jobs_due ON jobs (expires_us) WHERE status = 1 AND attempts = 0 AND expires_us > 0;"
+#define INDEX_TIMED \
 	"CREATE INDEX jobs_timed ON jobs (available_us) " \
 	"WHERE status IN (1, 3) AND approval = 2 AND held = 0 AND needs = 0;"
 
@@ -53,7 +54,7 @@ static const char schema_jobs[] =
     "CREATE INDEX jobs_key ON jobs (submitter_uid, key, seq);"
     INDEX_READY
     "CREATE INDEX jobs_running ON jobs (seq) WHERE status = 2;"
-    INDEX_DUE
+    INDEX_DUE INDEX_TIMED
     "CREATE INDEX jobs_expiry ON jobs (approval_expires_us) "
     "WHERE status = 1 AND approval = 2 AND approval_expires_us > 0;"
     "CREATE INDEX jobs_unfinished ON jobs (submitter_uid, status) WHERE status IN (1, 2, 3);"
@@ -149,7 +150,7 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"DROP TABLE attempts;"
 	"ALTER TABLE attempts_2 RENAME TO attempts;"
 	"ALTER TABLE meta ADD COLUMN held INTEGER NOT NULL DEFAULT 0 CHECK (held IN (0, 1));"
-	"DROP INDEX jobs_ready;" INDEX_READY INDEX_DUE TABLE_NEEDS,
+	"DROP INDEX jobs_ready;" INDEX_READY INDEX_DUE INDEX_TIMED TABLE_NEEDS,
 	/* One outcome more: "violated". */
 	"CREATE TABLE attempts_3 (seq INTEGER PRIMARY KEY" ATTEMPT_COLUMNS(SQL_COLUMN)
 	", UNIQUE (job, number), FOREIGN KEY (job) REFERENCES jobs (seq)) STRICT;"
@@ -157,7 +158,8 @@ static const char *const schema_steps[STORE_VERSION - 1] = {
 	"SELECT seq" ATTEMPT_COLUMNS(SQL_LISTED) " FROM attempts;"
 	"DROP TABLE attempts; ALTER TABLE attempts_3 RENAME TO attempts;",
 	COLUMNS_HOOKS INDEX_HOOKS,
-	("ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
+	("DROP INDEX jobs_due;" INDEX_DUE
+	"ALTER TABLE jobs ADD COLUMN secrets BLOB NOT NULL DEFAULT x'' "
 	"CHECK (length(secrets) = 0 OR length(secrets) BETWEEN 44 AND 224);"),
 };
 

@@ -53,7 +53,7 @@ note_unseen(struct attempt *attempt, const char *root)
 	char text[LINE_BYTES];
 
 	if (!text_format(text, sizeof(text), "%s: not all of it could be looked through: %s", root,
-	    errno == E2BIG ? "more than two million entries, or too deep" : strerror(errno)))
+	    errno == E2BIG ? "more than two million entries" : strerror(errno)))
 		text[0] = '\0'; /* cannot be */
 	note(attempt, text);
 }

@@ -178,7 +178,7 @@ nested_look(struct nested *nested, int root_fd, const struct identity *job, cons
     unsigned *entries)
 {
 	struct looking looking = { nested, way, root_fd };
-	struct walk walk = nested_walk(nested->mode, *entries, &looking);
+	struct walk walk = nested_walk(nested->mode, way, *entries, &looking);
 	int done, saved;
 
 	walk.judge = look_judge;

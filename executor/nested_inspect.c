@@ -179,7 +179,7 @@ inspect_judge(struct walk *walk, const struct walk_step *step, uint32_t *into)
 	return 0;
 }
 
-/* Nobody can see what is in it, and git would go in where it may be searched but not listed. */
+/* Nobody can see what is in it, and git would go in: where it may be searched but not listed, or however deep it is. */
 static int
 inspect_closed(struct walk *walk, const struct walk_step *above, const char *name)
 {
@@ -221,7 +221,7 @@ nested_inspect(const struct nested *nested, const struct protect *way, int root_
     const struct quarantine *order, unsigned *violations)
 {
 	struct inspection inspection = { nested, way, root_fd, *order };
-	struct walk walk = nested_walk(nested->mode, *entries, &inspection);
+	struct walk walk = nested_walk(nested->mode, way, *entries, &inspection);
 	int done, saved;
 
 	walk.judge = inspect_judge;

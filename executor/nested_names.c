@@ -3,6 +3,7 @@
 #include <sys/sysmacros.h>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 #include "place.h"
@@ -40,11 +41,11 @@ is_fan(const struct walk_step *above, const char *name)
 }
 
 struct walk
-nested_walk(uint64_t mode, unsigned entries, void *context)
+nested_walk(uint64_t mode, const struct protect *way, unsigned entries, void *context)
 {
 	return (struct walk){ .wanted = nested_names, .wanted_count = mode == NESTED_REPOSITORIES ?
 	    (unsigned)__builtin_ctz(NAME_SETTINGS_FIRST) : NESTED_NAMES, .entries = entries, .context = context,
-	    .skip = is_fan };
+	    .path_most = LIMIT_PATH - strlen(way->root) - NAME_MAX - 3, .skip = is_fan };
 }
 
 uint32_t

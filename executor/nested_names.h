@@ -30,7 +30,7 @@ enum nested_name {
 extern const char *const nested_names[NESTED_NAMES];
 
 /* A walk for this mode: without settings where only repositories count. */
-struct walk nested_walk(uint64_t mode, unsigned entries, void *context);
+struct walk nested_walk(uint64_t mode, const struct protect *way, unsigned entries, void *context);
 
 static inline uint32_t
 nested_settings(uint32_t seen)

@@ -123,13 +123,12 @@ go_through(struct walk *walk, struct walk_step *step, unsigned depth)
 static int
 go_into(struct walk *walk, const struct walk_step *above, const char *name, unsigned depth)
 {
-	struct walk_step step = { .above = above, .name = name };
+	struct walk_step step = { .above = above, .name = name,
+		.length = above->length + (above->length > 0) + strlen(name) };
 	scoped_close int directory = -1;
 
-	if (depth > WALK_DEPTH) {
-		errno = E2BIG;
-		return -1;
-	}
+	if (depth > WALK_DEPTH || step.length > walk->path_most)
+		return walk->closed(walk, above, name);
 	directory = open_directory(above->fd, name);
 	if (directory >= 0) {
 		step.fd = directory;

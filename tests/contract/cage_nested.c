@@ -154,13 +154,27 @@ what_somebody_outside_replaces_is_left_where_it_is(void **state)
 /* --- bounds --- */
 
 static void
-what_is_too_deep_or_too_much_is_not_left_out(void **state)
+what_is_too_deep_is_put_away_and_closed(void **state)
 {
 	(void)state;
 	with_root(0);
-	script_ends("mkdir -p \"$(printf d/%.0s $(seq 140)).claude\"", OUTCOME_VIOLATED);
-	refused(E2BIG);
+	script_ends("mkdir -p n; cd n; mkdir -p \"$(printf d/%.0s $(seq 140)).claude\"", OUTCOME_VIOLATED);
+	/* 128 directories are looked through, of the one in the last of them only its name */
+	assert_int_equal(outside("cd \"n/$(printf d/%.0s $(seq 127))\" && test ! -e d && ls | grep -q '^d.agent-safe-quarantine-'"), 0);
+	script_ends("cd \"n/$(printf d/%.0s $(seq 127))\" && ! mkdir d.agent-safe-quarantine-*/x && mkdir y", OUTCOME_VIOLATED);
 	clean();
+	/* Names so long that no path leads there. */
+	script_ends("mkdir n; cd n; d=$(printf %0250d 1); for i in $(seq 20); do mkdir $d; cd $d; done; mkdir .claude",
+	    OUTCOME_VIOLATED);
+	script_ends("true", OUTCOME_SUCCEEDED);
+	clean();
+}
+
+static void
+what_is_too_much_is_not_left_out(void **state)
+{
+	(void)state;
+	with_root(0);
 	assert_int_equal(outside("seq 1100 | xargs mkdir; for i in $(seq 1100); do : >$i/.mcp.json; done"), 0);
 	refused(E2BIG);
 	clean();
@@ -209,7 +223,8 @@ main(void)
 		cmocka_unit_test(a_directory_with_a_repository_may_be_renamed),
 		cmocka_unit_test(what_a_configuration_names_is_protected_too),
 		cmocka_unit_test(what_somebody_outside_replaces_is_left_where_it_is),
-		cmocka_unit_test(what_is_too_deep_or_too_much_is_not_left_out),
+		cmocka_unit_test(what_is_too_deep_is_put_away_and_closed),
+		cmocka_unit_test(what_is_too_much_is_not_left_out),
 		cmocka_unit_test(a_large_tree_is_looked_through_as_well),
 		cmocka_unit_test(a_run_that_is_found_again_is_inspected),
 	};

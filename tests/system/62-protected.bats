@@ -68,7 +68,7 @@ setup() { need_root; }
 }
 
 @test "a workspace that cannot be looked through runs nothing, and the result says where to read on" {
-	as_uid "$WS_UID" mkdir -p "$WS/proj/$(printf 'd/%.0s' $(seq 140))"
+	(cd "$WS/proj" && mkdir d && cd d && seq 1100 | xargs mkdir && for n in *; do : >"$n/.mcp.json"; done)
 	job -- true
 	job_is '.status == "failed" and (.attempts_log[-1] | .outcome == "refused" and .stage == "protect")'
 	job_is '.result.error | test("nested in agent-safe-policy")'

@@ -14,10 +14,10 @@ teardown() { workspace_clean; }
 
 logged() { cat "$WS_STATE"/audit/log/seg-* | grep -F -- "$1" >/dev/null; }
 
-# A run that waits for its witness, which does not answer; its id is in WAITS.
+# A run that waits for its witness, which does not answer; its id is in WAITS.  $1...: options of submit
 waits_for_witness() {
 	courier_mode w1 'sleep 60'
-	WAITS=$(propose -- echo once)
+	WAITS=$(propose "$@" -- echo once)
 	agent_safe approve "$WAITS" --by tester >/dev/null
 	agent_safe run "$WAITS" --execute >/dev/null 2>&1 &
 	wait_until 20 logged "\"exec.intent\",\"d\":{\"job\":\"$WAITS\""
@@ -50,6 +50,23 @@ stop_daemons() {
 		    ([.[] | select(.type == "job.finished").d | [.status, .stage]] == [["queued", "stopped"], ["succeeded", null]])'
 	done
 	agent_safe audit-verify | jq -e .valid
+}
+
+@test "require exec: a job whose run was never begun still expires" {
+	courier_policy '{ witnesses: [$w1], require: "exec", deadline_seconds: 60 }'
+	courier_start
+	waits_for_witness --expires 3600
+	stop_daemons KILL
+	agent_safe show "$WAITS" | jq -e '.status == "queued" and .attempts == 0'
+	agent_safe serve --stop >/dev/null
+	python3 - "$WS_STATE/broker/queue.db" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	db.execute("UPDATE jobs SET expires_us = expires_us - 3600000000")
+	db.commit()
+	END
+	chown --reference="$WS_STATE/broker" "$WS_STATE"/broker/*
+	agent_safe show "$WAITS" | jq -e '.status == "cancelled" and .error_class == "expired"'
 }
 
 @test "require exec: one that was cancelled meanwhile is cancelled, and not run again" {

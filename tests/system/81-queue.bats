@@ -132,6 +132,10 @@ refused() {
 	[ "$(field "$late" error_class)" = expired ]
 	# It would be cancelled again at once.
 	refused invalid_job_state retry "$late"
+	# What has begun in time has kept it, also when it is tried once more.
+	late=$(approved --expires 3600 -- false)
+	agent_safe wait "$late" --timeout 60 >/dev/null || true
+	agent_safe retry "$late" | jq -e '.status == "queued" and .expires_at == null'
 }
 
 @test "retries by the broker's own workers come back by themselves and keep the bound" {
