@@ -73,26 +73,34 @@ close_file(FILE **file)
 }
 
 const char *
+mounted_find_odd(FILE *file, uint64_t own, const char *path, char type[LIMIT_PATH])
+{
+	scoped_free char *line = NULL; /* an overlay's options can be long */
+	struct mount_line mount;
+	bool seen = false;
+	size_t size = 0;
+
+	text_copy(type, LIMIT_PATH, "unknown");
+	while (getline(&line, &size, file) > 0) {
+		if (!read_line(line, &mount))
+			return type;
+		seen = seen || mount.id == own;
+		if (mount.id != own && !text_path_within(mount.point, path))
+			continue;
+		if (!holds_files(mount.type))
+			return text_copy(type, LIMIT_PATH, mount.type) ? type : "unknown";
+	}
+	return seen && !ferror(file) ? NULL : type;
+}
+
+const char *
 mounted_odd_type(const struct boot_root *root, int root_fd, char type[LIMIT_PATH])
 {
 	__attribute__((cleanup(close_file))) FILE *file = fopen("/proc/self/mountinfo", "re");
-	scoped_free char *line = NULL; /* an overlay's options can be long */
-	size_t size = 0;
-	struct mount_line mount;
-	bool own = false;
 	struct statx seen;
 
 	text_copy(type, LIMIT_PATH, "unknown");
 	if (!file || statx(root_fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &seen) < 0 || !(seen.stx_mask & STATX_MNT_ID))
 		return type;
-	while (getline(&line, &size, file) > 0) {
-		if (!read_line(line, &mount))
-			return type;
-		own = own || mount.id == seen.stx_mnt_id;
-		if (mount.id != seen.stx_mnt_id && !text_path_within(mount.point, root->path))
-			continue;
-		if (!holds_files(mount.type))
-			return text_copy(type, LIMIT_PATH, mount.type) ? type : "unknown";
-	}
-	return own && !ferror(file) ? NULL : type;
+	return mounted_find_odd(file, seen.stx_mnt_id, root->path, type);
 }

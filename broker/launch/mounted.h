@@ -2,7 +2,10 @@
 #define MOUNTED_H
 
 /* What is mounted where, of /proc/self/mountinfo. */
-#include "launch.h"
+#include <stdint.h>
+#include <stdio.h>
+
+#include "boot.h"
 
 /* Undo \040 and its like (space, tab, newline, backslash) of mountinfo, in place. */
 void mounted_unescape(char *text);
@@ -14,5 +17,8 @@ void mounted_unescape(char *text);
  * LIMIT_PATH bytes for it, "unknown" when mountinfo does not tell.
  */
 const char *mounted_odd_type(const struct boot_root *root, int root_fd, char type[LIMIT_PATH]);
+
+/* The same of this file, for `path` on the mount with ID `own`. */
+const char *mounted_find_odd(FILE *mountinfo, uint64_t own, const char *path, char type[LIMIT_PATH]);
 
 #endif

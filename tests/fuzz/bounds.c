@@ -23,7 +23,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 		abort();
 	for (unsigned i = 0; i < boot.root_count; i++)
 		if (boot.roots[i].path[0] != '/' || !memchr(boot.roots[i].path, 0, LIMIT_PATH) ||
-		    boot.roots[i].flags > (ROOT_NESTED | ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY) ||
+		    boot.roots[i].flags > (ROOT_NESTED | ROOT_SHARED | ROOT_ROOT_OWNED | ROOT_READ_ONLY |
+		    ROOT_RUN_AS_OWNER) ||
+		    (boot.roots[i].flags & ROOT_RUN_AS_OWNER && boot.roots[i].flags & (ROOT_ROOT_OWNED | ROOT_EXTRA)) ||
 		    (boot.roots[i].flags & ROOT_NESTED) == ROOT_NESTED ||
 		    (boot.roots[i].flags & ROOT_NESTED && boot.roots[i].flags & ROOT_EXTRA) ||
 		    (boot.roots[i].flags & ROOT_EXTRA) == ROOT_EXTRA)

@@ -133,6 +133,17 @@ owner_holds() {
 	grep -F "proj is left out: it belongs to root" "$WS_STATE/trio.log"
 }
 
+@test "owner: in every profile" {
+	local profile
+	for profile in strict agent compat debug; do
+		with_root '"run_as": "owner"' "\"cage\": { \"profile\": \"$profile\" }"
+		job -- sh -c 'id -u; echo made >made; strange=$(cat /proc/1/environ) || echo no'
+		[ "$(job_text stdout)" = "$(printf '%s\nno' "$WS_UID")" ]
+		[ "$(stat -c %u "$WS/proj/made")" = "$WS_UID" ]
+		rm "$WS/proj/made"
+	done
+}
+
 @test "owner: only root's policy can say it" {
 	with_root '"run_as": "owner"'
 	owner_holds
