@@ -9,13 +9,19 @@
 #include "scope.h"
 #include "text.h"
 
+static bool
+is_escape(const char *text)
+{
+	return text[0] == '\\' && strspn(text + 1, "01234567") >= 3;
+}
+
 void
 mounted_unescape(char *text)
 {
 	char *to = text;
 
 	for (const char *from = text; *from; to++) {
-		if (from[0] == '\\' && from[1] && from[2] && from[3]) {
+		if (is_escape(from)) {
 			*to = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0'));
 			from += 4;
 		} else
