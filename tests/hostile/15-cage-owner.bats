@@ -97,8 +97,8 @@ sys.exit(0 if libc.ptrace(16, int(sys.argv[1]), 0, 0) == 0 else ctypes.get_errno
 	wait_until 10 test -s "$WS/proj/other"
 	other=$(cat "$WS/proj/other")
 	as_uid "$WS_UID" cat "/proc/$other/environ" >/dev/null
-	as_uid "$WS_UID" kill -9 "$other"
-	as_uid "$WS_UID" kill -9 "$pid"
+	as_uid "$WS_UID" sh -c 'kill -9 "$1"' sh "$other"
+	as_uid "$WS_UID" sh -c 'kill -9 "$1"' sh "$pid"
 	wait "${WAITERS[@]}" || true
 	jq -e '.status == "failed" and .result.signal == 9' "$BATS_TEST_TMPDIR/$mark" || { cat "$BATS_TEST_TMPDIR/$mark"; false; }
 }
