@@ -73,6 +73,7 @@ agent_safe_table() {
 workspace_start() { agent_safe status >/dev/null; }
 
 workspace_make() {
+	workspace_clean # a test has one at a time
 	if is_root; then WS_UID=${1:-$TEST_UID}; else WS_UID=$(id -u); fi
 	# The name is part of the workspace's ID and so of its cgroup's: letters and digits only.
 	WS_TOP=$(mktemp -d "${TMPDIR:-/tmp}/agentsafetestXXXXXXXX")
