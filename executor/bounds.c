@@ -33,9 +33,10 @@ bounds_extra(const struct boot *boot, const struct plan_extra *extra)
 	return -1;
 }
 
-/* Opened by launch, as it is asked for, and no root's own path. */
+/* Opened by launch, as it is asked for, and no root's own path.  root: the plan's. */
 static int
-check_extra(const struct boot *boot, const struct plan *plan, const struct plan_extra *extra)
+check_extra(const struct boot *boot, const struct boot_root *root, const struct plan *plan,
+    const struct plan_extra *extra)
 {
 	int index = bounds_extra(boot, extra);
 
@@ -44,7 +45,7 @@ check_extra(const struct boot *boot, const struct plan *plan, const struct plan_
 	if (!extra->write)
 		return 0;
 	/* It is mounted for the uids of slots. */
-	if (!profile_row(plan->profile)->write_paths || run_as_owner(boot, &boot->roots[bounds_root(boot, plan->root)]))
+	if (!profile_row(plan->profile)->write_paths || run_as_owner(boot, root))
 		return ENOTSUP;
 	return boot->roots[index].uid == 0 && !(boot->roots[index].flags & ROOT_ROOT_OWNED) ?
 	    EACCES : 0;
@@ -82,7 +83,7 @@ bounds_check(const struct boot *boot, const struct plan *plan)
 	if (boot->minimum & ~plan->minimum)
 		return EPERM;
 	for (size_t i = 0; i < plan->extra_count; i++) {
-		int error = check_extra(boot, plan, &plan->extras[i]);
+		int error = check_extra(boot, &boot->roots[root], plan, &plan->extras[i]);
 
 		if (error)
 			return error;

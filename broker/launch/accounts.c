@@ -9,16 +9,10 @@
 #include <string.h>
 
 #include "launch.h"
+#include "scope.h"
 #include "text.h"
 
 #define FIELDS 4 /* name:password:uid:gid and name:password:gid:members */
-
-static void
-close_file(FILE *const *file)
-{
-	if (*file)
-		fclose(*file);
-}
 
 /* Split a line in place; false when it has fewer fields. */
 static bool
@@ -37,7 +31,7 @@ split(char *line, char *fields[FIELDS])
 static bool
 find_entry(const char *path, const char *name, uint64_t *third, uint64_t *fourth)
 {
-	__attribute__((cleanup(close_file))) FILE *file = fopen(path, "re");
+	scoped_file FILE *file = fopen(path, "re");
 	char line[1024], *fields[FIELDS];
 
 	while (file && fgets(line, sizeof(line), file)) {

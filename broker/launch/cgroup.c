@@ -32,13 +32,6 @@ static const struct {
 static char delegated[LIMIT_PATH], daemons[LIMIT_PATH], jobs[LIMIT_PATH];
 static bool of_manager; /* it takes away what is empty, nothing needs to be undone */
 
-static void
-close_file(FILE *const *file)
-{
-	if (*file)
-		fclose(*file);
-}
-
 /* A line of mountinfo (proc(5)): id, parent, device, root, mount point, ..., " - ", type. */
 static bool
 read_mount(char *line, char **root, char **point)
@@ -64,7 +57,7 @@ read_mount(char *line, char **root, char **point)
 static bool
 find_mount(char root[LIMIT_PATH], char point[LIMIT_PATH])
 {
-	__attribute__((cleanup(close_file))) FILE *file = fopen("/proc/self/mountinfo", "re");
+	scoped_file FILE *file = fopen("/proc/self/mountinfo", "re");
 	char line[3 * LIMIT_PATH], *line_root, *line_point;
 
 	while (file && fgets(line, sizeof(line), file))
@@ -77,7 +70,7 @@ find_mount(char root[LIMIT_PATH], char point[LIMIT_PATH])
 static bool
 find_own_path(char path[LIMIT_PATH])
 {
-	__attribute__((cleanup(close_file))) FILE *file = fopen("/proc/self/cgroup", "re");
+	scoped_file FILE *file = fopen("/proc/self/cgroup", "re");
 	char line[LIMIT_PATH + 8];
 
 	while (file && fgets(line, sizeof(line), file)) {

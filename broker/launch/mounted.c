@@ -71,13 +71,6 @@ holds_files(const char *type)
 	return strncmp(type, "fuse.", 5) == 0;
 }
 
-static void
-close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
-}
-
 const char *
 mounted_find_odd(FILE *file, uint64_t own, const char *path, char type[LIMIT_PATH])
 {
@@ -102,7 +95,7 @@ mounted_find_odd(FILE *file, uint64_t own, const char *path, char type[LIMIT_PAT
 const char *
 mounted_odd_type(const struct boot_root *root, int root_fd, char type[LIMIT_PATH])
 {
-	__attribute__((cleanup(close_file))) FILE *file = fopen("/proc/self/mountinfo", "re");
+	scoped_file FILE *file = fopen("/proc/self/mountinfo", "re");
 	struct statx seen;
 
 	text_copy(type, LIMIT_PATH, "unknown");
